@@ -1,0 +1,86 @@
+# Podium. `make help` lists what there is; everything is built under build/.
+VERSION  := 0.1.0
+# SANITIZE=1 builds the same programs with ASan and UBSan in a folder of their own.
+SANITIZE ?=
+B        := $(if $(SANITIZE),build/sanitize,build/release)
+CC       ?= gcc
+PACKAGES := libmariadb yaml-0.1 libzip libsodium jansson
+
+CFLAGS   ?= -O2 -g
+override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror \
+  -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES))
+override LDFLAGS += -pie -Wl,-z,relro,-z,now
+LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
+ifdef SANITIZE
+override CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1
+override LDFLAGS += -fsanitize=address,undefined
+else
+override CFLAGS += -D_FORTIFY_SOURCE=2
+endif
+
+TEMPLATES := $(wildcard templates/*.html)
+TEMPLATE_OBJECTS := $(TEMPLATES:templates/%.html=$(B)/templates/%.o)
+objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admin
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+
+.PHONY: all help run test check bench worker-bundle clean
+all: $(PROGRAMS) ## build every program
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: all ## start Podium in the foreground (./dev run installs what it needs first)
+	@B=$(B) ./run
+
+test: all ## run every test (./dev test installs what they need first)
+	@tests/run
+
+worker-bundle: all ## collect what a GPU host needs to run podium-worker in ./worker-bundle
+	@worker/bundle $(B) worker-bundle
+
+clean: ## remove everything that was built
+	rm -rf build worker-bundle
+
+$(B)/libpodium.a: $(call objects,lib)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/podium-web: $(call objects,cgi) $(TEMPLATE_OBJECTS) $(B)/harness/stock.o $(B)/libpodium.a
+	$(CC) $(LDFLAGS) -o $@ $^ -lfcgi -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
+
+$(B)/podium-worker: $(call objects,worker) $(B)/libpodium.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
+
+$(B)/podium-run: $(call objects,worker/run) $(B)/libpodium.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
+
+$(B)/podium-admin: $(call objects,cli/admin) $(B)/harness/stock.o $(B)/libpodium.a $(B)/sql/migrations.o
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# Templates become C before anything in cgi/ is compiled, because pages include their prototypes.
+$(B)/template-compile: templates/compile.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+$(B)/templates/%.c $(B)/templates/%.h: templates/%.html $(B)/template-compile
+	@mkdir -p $(@D)
+	$(B)/template-compile $< $(B)/templates/$*.c $(B)/templates/$*.h
+$(call objects,cgi): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
+$(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
+.SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
+
+# The files that are embedded in programs.
+$(B)/harness/stock.o: $(filter-out %.c %.h %.pyc,$(wildcard harness/*)) harness/utils.h
+$(B)/sql/migrations.o: $(wildcard sql/*.sql)
+
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libpodium.a $(B)/harness/stock.o
+	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+
+$(B)/%.o: $(B)/%.c
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,29 @@
+/* Handlers, by the file that holds them. The addresses are in router.c. */
+#ifndef PODIUM_CGI_PAGES_H
+#define PODIUM_CGI_PAGES_H
+
+#include "cgi/router.h"
+
+/* home.c */
+handler page_home;
+/* leaderboard.c */
+handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv;
+/* task.c: the files of a task, the harness of a language */
+handler page_task, page_task_file, page_task_raw, page_template_raw, page_language, page_language_raw;
+/* submit.c */
+handler page_submit, action_submit;
+/* submission.c */
+handler page_submission, page_submission_status, page_submission_source;
+/* history.c: my rankings, a user's page, the queue */
+handler page_history, page_user, page_queue;
+/* account.c */
+handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
+/* admin.c: overview, users, audit log */
+handler page_admin, page_admin_users, action_admin_user, page_admin_audit;
+/* admin_leaderboard.c */
+handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit, action_leaderboard_edit,
+	page_leaderboard_delete, action_leaderboard_delete;
+/* health.c */
+handler page_healthz;
+
+#endif

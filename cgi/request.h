@@ -1,0 +1,100 @@
+/* One request and its response, as a page's handler sees them.
+ *
+ * A handler reads from top to bottom: who may (the route table has checked the role already), input, query,
+ * render. It returns 0 after it has filled the response, or a negative error code with `request->error`
+ * filled; then the router answers with the error page of that code (404, 403, 400, 503, ...). What a
+ * handler allocates comes from request->arena and dies with the request. */
+#ifndef PODIUM_CGI_REQUEST_H
+#define PODIUM_CGI_REQUEST_H
+
+#include "lib/arena.h"
+#include "lib/buffer.h"
+#include "lib/config.h"
+#include "lib/database.h"
+#include "lib/error.h"
+#include "lib/user.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum method { METHOD_GET = 1, METHOD_POST = 2 }; /* HEAD arrives as GET, its body is dropped */
+
+struct field { const char *name, *value; };                 /* value: valid UTF-8 without NUL */
+struct upload { const char *field, *file_name; const char *bytes; size_t length; }; /* bytes: anything */
+
+struct viewer {               /* who asks */
+	int64_t id;               /* 0: nobody is logged in */
+	const char *name;
+	enum role role;
+	bool must_change_password;
+};
+
+struct request {
+	struct arena *arena;
+	const struct config *config;
+	struct database *db;      /* may have lost its server: statements then fail with ERROR_DATABASE */
+	struct error *error;
+	enum method method;
+	bool is_head;
+	const char *path;         /* decoded, "/leaderboard/x" */
+	const char *query_string; /* raw, "" if none */
+	const char *address;      /* of the client, as nginx says */
+	const char *user_agent;
+	const char *const *path_parameters; /* what `*` in the route's pattern matched, in order */
+	struct field *query;   size_t query_count;
+	struct field *form;    size_t form_count;      /* of a POST, urlencoded or multipart */
+	struct upload *uploads; size_t upload_count;   /* multipart parts with a file name */
+	struct viewer viewer;
+	const char *csrf;         /* token for hidden fields named `csrf`; the router has checked it on POST */
+
+	/* the response */
+	int status;               /* 200 unless set */
+	const char *content_type; /* "text/html; charset=utf-8" unless set */
+	const char *location;     /* for redirects */
+	bool may_be_cached;       /* anonymous GET pages: nginx keeps them for 1 s */
+	struct buffer headers;    /* further header lines, each "Name: value\r\n"; use response_header */
+	struct buffer body;
+};
+
+/* NULL when the field is not there. With repeated fields the first; request_values gives all. */
+const char *request_query(const struct request *request, const char *name);
+const char *request_form(const struct request *request, const char *name);
+size_t request_form_values(struct request *request, const char *name, const char ***values);
+/* The uploaded file of a form field; NULL when none was chosen (browsers then send an empty name). */
+const struct upload *request_upload(const struct request *request, const char *field);
+bool request_form_flag(const struct request *request, const char *name); /* a ticked box */
+
+/* 303 See Other. Returns 0, so that handlers write `return redirect(...)`. `path` begins with one '/'. */
+int redirect(struct request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* `value` must not come from outside unless it was checked for control characters; others are dropped. */
+void response_header(struct request *request, const char *name, const char *value);
+
+/* Sets type and Content-Disposition so that a browser shows the bytes as text and never runs them. */
+void response_as_text(struct request *request, const char *file_name, bool download);
+
+/* What every page's frame needs: viewer, csrf, title, where we are. Templates take it as `page`. */
+struct page {
+	const char *title;
+	const char *section;      /* "leaderboards", "queue", "account", "admin", "": marks the navigation */
+	const struct viewer *viewer;
+	const char *csrf;
+	const char *path;         /* for the login link's ?next= */
+	const char *notice;       /* one sentence in a green box, or NULL */
+	int refresh_s;            /* without scripts: reload after so many seconds; 0: never */
+	int64_t now_ms;
+};
+struct page page_make(const struct request *request, const char *title, const char *section);
+
+/* Form state kept after an error: which field the sentence belongs to. Templates call form_error(...). */
+const char *form_error(const struct request *request, const char *field); /* the sentence, or NULL */
+
+/* Sessions, used by account.c only. */
+int session_start(struct request *request, int64_t user_id);  /* new token, cookie, rotates */
+int session_end(struct request *request);
+
+/* Counts a hit against `subject`; ERROR_LIMIT with a sentence once `most` within `window_s` is passed. */
+int rate_limit_hit(struct request *request, const char *subject, int64_t most, int64_t window_s);
+
+#endif

@@ -1,0 +1,23 @@
+/* The route table: the one place that says which address leads where and who may go there. */
+#ifndef PODIUM_CGI_ROUTER_H
+#define PODIUM_CGI_ROUTER_H
+
+#include "cgi/request.h"
+
+enum access { ANYONE, LOGGED_IN, CREATORS, ADMINS };   /* least role; CREATORS includes admins */
+enum cost { CHEAP, NORMAL, COSTLY };                   /* class for rate limits: per minute and address */
+
+typedef int handler(struct request *request);
+
+struct route {
+	int methods;              /* METHOD_GET | METHOD_POST */
+	const char *pattern;      /* "/leaderboard/*" : a star stands for one part of the path */
+	handler *run;
+	enum access access;
+	enum cost cost;
+};
+
+/* Matches, checks who may, CSRF and limits, runs the handler, turns errors into pages. Never fails. */
+void router_answer(struct request *request);
+
+#endif

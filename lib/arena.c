@@ -1,0 +1,105 @@
+#include "lib/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { chunk_bytes = 16 * 1024, alignment = _Alignof(max_align_t) };
+
+struct chunk {
+	struct chunk *next;
+	size_t used, size;
+	_Alignas(max_align_t) char bytes[];
+};
+
+struct arena {
+	struct chunk *chunks;
+};
+
+static void *must(void *pointer)
+{
+	if (!pointer) {
+		fputs("podium: out of memory\n", stderr);
+		abort();
+	}
+	return pointer;
+}
+
+struct arena *arena_new(void)
+{
+	return must(calloc(1, sizeof(struct arena)));
+}
+
+void arena_reset(struct arena *arena)
+{
+	while (arena->chunks) {
+		struct chunk *next = arena->chunks->next;
+		free(arena->chunks);
+		arena->chunks = next;
+	}
+}
+
+void arena_free(struct arena *arena)
+{
+	if (!arena)
+		return;
+	arena_reset(arena);
+	free(arena);
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+	if (bytes > SIZE_MAX / 2)
+		must(NULL);
+	bytes = (bytes + alignment - 1) & ~(size_t)(alignment - 1);
+	struct chunk *chunk = arena->chunks;
+	if (!chunk || chunk->size - chunk->used < bytes) {
+		size_t size = bytes > chunk_bytes ? bytes : chunk_bytes;
+		struct chunk *fresh = must(calloc(1, sizeof *fresh + size));
+		fresh->size = size;
+		/* A large block goes behind the current chunk, so that the space left there is still used. */
+		if (chunk && bytes > chunk_bytes / 4) {
+			fresh->next = chunk->next;
+			chunk->next = fresh;
+		} else {
+			fresh->next = chunk;
+			arena->chunks = fresh;
+		}
+		chunk = fresh;
+	}
+	void *result = chunk->bytes + chunk->used;
+	chunk->used += bytes;
+	return result;
+}
+
+void *arena_copy(struct arena *arena, const void *bytes, size_t length)
+{
+	char *copy = arena_alloc(arena, length + 1);
+	if (length)
+		memcpy(copy, bytes, length);
+	return copy;
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t length)
+{
+	return arena_copy(arena, text, strnlen(text, length));
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+	return text ? arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list arguments, again;
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	int length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	char *text = arena_alloc(arena, (size_t)length + 1);
+	vsnprintf(text, (size_t)length + 1, format, again);
+	va_end(again);
+	return text;
+}

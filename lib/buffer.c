@@ -1,0 +1,83 @@
+#include "lib/buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(struct buffer *buffer, size_t more)
+{
+	size_t needed = buffer->length + more + 1;
+	if (needed <= buffer->capacity)
+		return;
+	size_t capacity = buffer->capacity ? buffer->capacity : 256;
+	while (capacity < needed)
+		capacity *= 2;
+	char *data = realloc(buffer->data, capacity);
+	if (!data) {
+		fputs("podium: out of memory\n", stderr);
+		abort();
+	}
+	buffer->data = data;
+	buffer->capacity = capacity;
+}
+
+void buffer_append(struct buffer *buffer, const void *bytes, size_t length)
+{
+	reserve(buffer, length);
+	if (length)
+		memcpy(buffer->data + buffer->length, bytes, length);
+	buffer->length += length;
+	buffer->data[buffer->length] = '\0';
+}
+
+void buffer_text(struct buffer *buffer, const char *text)
+{
+	buffer_append(buffer, text, strlen(text));
+}
+
+void buffer_byte(struct buffer *buffer, char byte)
+{
+	buffer_append(buffer, &byte, 1);
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list arguments, again;
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	int length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length > 0) {
+		reserve(buffer, (size_t)length);
+		vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
+		buffer->length += (size_t)length;
+	}
+	va_end(again);
+}
+
+void buffer_drop_front(struct buffer *buffer, size_t length)
+{
+	if (!length)
+		return;
+	memmove(buffer->data, buffer->data + length, buffer->length - length + 1);
+	buffer->length -= length;
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+	buffer->length = 0;
+	if (buffer->data)
+		buffer->data[0] = '\0';
+}
+
+void buffer_free(struct buffer *buffer)
+{
+	free(buffer->data);
+	*buffer = (struct buffer){0};
+}
+
+const char *buffer_string(const struct buffer *buffer)
+{
+	return buffer->data ? buffer->data : "";
+}

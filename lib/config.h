@@ -1,0 +1,39 @@
+/* Settings of all programs: one `key = value` file named by PODIUM_CONFIG (optional), and the
+ * environment, which wins: key `database_socket` is PODIUM_DATABASE_SOCKET there. lib/config.c has the
+ * table of keys with defaults and explanations; an unknown key is refused with its line. */
+#ifndef PODIUM_LIB_CONFIG_H
+#define PODIUM_LIB_CONFIG_H
+
+#include "lib/buffer.h"
+#include "lib/error.h"
+
+#include <stdint.h>
+
+struct config {
+	char database_socket[108]; /* path; empty: TCP to database_host */
+	char database_host[128];
+	int64_t database_port;
+	char database_name[64];
+	char database_user[80];
+	char database_password[256];
+	char fastcgi_socket[108];  /* path that podium-web listens on */
+	int64_t web_threads;
+	char public_url[256];      /* how browsers reach us, without a slash at the end */
+	int64_t password_hashes_at_once;
+	char worker_name[64];      /* default: the host's name */
+	char worker_runner[256];   /* path of podium-run; default: beside podium-worker */
+	char worker_directory[256];/* where jobs are unpacked */
+	int64_t worker_cpu;        /* 1: offer the CPU as a device always; 0: only where there is no GPU */
+	int64_t lease_ms;
+	int64_t poll_ms;           /* how often an idle worker looks for jobs */
+	char python[256];          /* interpreter of Python tasks; empty: the first that can import torch */
+	char nvcc[256];            /* empty: nvcc on the PATH, then /usr/local/cuda/bin/nvcc */
+};
+
+/* Fills `config` from the defaults, the file and the environment. */
+int config_load(struct config *config, struct error *error);
+
+/* Appends the table of keys as text, for --help. */
+void config_describe(struct buffer *out);
+
+#endif

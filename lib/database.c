@@ -1,0 +1,545 @@
+#include "lib/database.h"
+
+#include "lib/log.h"
+#include "lib/scope.h"
+
+#include <errmsg.h>
+#include <math.h>
+#include <mysql.h>
+#include <mysqld_error.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { most_parameters = 32, most_columns = 48, inline_text_bytes = 256, transaction_tries = 5 };
+
+/* A statement as this connection has prepared it. Found by the address of its definition. */
+struct prepared {
+	struct prepared *next;
+	const struct statement *statement;
+	MYSQL_STMT *handle;
+};
+
+enum { prepared_slots = 64 };
+
+struct database {
+	MYSQL *mysql;
+	struct config config;
+	struct prepared *prepared[prepared_slots];
+	bool in_transaction;
+	unsigned int last_error; /* MariaDB's number of what failed last */
+	uint64_t affected, insert_id;
+};
+
+/* ---- connection ---- */
+
+static void forget_statements(struct database *db)
+{
+	for (size_t slot = 0; slot < prepared_slots; slot++)
+		while (db->prepared[slot]) {
+			struct prepared *gone = db->prepared[slot];
+			db->prepared[slot] = gone->next;
+			mysql_stmt_close(gone->handle);
+			free(gone);
+		}
+}
+
+static void disconnect(struct database *db)
+{
+	forget_statements(db);
+	if (db->mysql)
+		mysql_close(db->mysql);
+	db->mysql = NULL;
+}
+
+static int connect_to_server(struct database *db, struct error *error)
+{
+	const struct config *c = &db->config;
+	db->mysql = mysql_init(NULL);
+	if (!db->mysql)
+		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
+	unsigned int seconds = 5;
+	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	mysql_options(db->mysql, MYSQL_INIT_COMMAND,
+		"SET time_zone = '+00:00', sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'");
+	bool local = c->database_socket[0];
+	if (!mysql_real_connect(db->mysql, local ? NULL : c->database_host, c->database_user,
+			c->database_password[0] ? c->database_password : NULL, c->database_name,
+			local ? 0 : (unsigned int)c->database_port, local ? c->database_socket : NULL,
+			CLIENT_MULTI_STATEMENTS)) {
+		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.",
+			local ? c->database_socket : c->database_host, mysql_error(db->mysql));
+		disconnect(db);
+		return ERROR_DATABASE;
+	}
+	return 0;
+}
+
+struct database *database_open(const struct config *config, struct error *error)
+{
+	struct database *db = calloc(1, sizeof *db);
+	if (!db) {
+		fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
+		return NULL;
+	}
+	db->config = *config;
+	if (connect_to_server(db, error)) {
+		free(db);
+		return NULL;
+	}
+	return db;
+}
+
+void database_close(struct database *db)
+{
+	if (!db)
+		return;
+	disconnect(db);
+	free(db);
+}
+
+/* ---- errors ---- */
+
+static bool connection_is_lost(unsigned int number)
+{
+	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || number == CR_CONNECTION_ERROR
+		|| number == ER_CONNECTION_KILLED || number == ER_SERVER_SHUTDOWN;
+}
+
+static int database_failed(struct database *db, unsigned int number, const char *text, struct error *error)
+{
+	db->last_error = number;
+	if (number == ER_DUP_ENTRY)
+		return fail(error, ERROR_CONFLICT, "There is one already: %s.", text);
+	return fail(error, ERROR_DATABASE, "The database answered with error %u: %s.", number, text);
+}
+
+/* ---- times ---- */
+
+static void time_to_mysql(int64_t milliseconds, MYSQL_TIME *out)
+{
+	int64_t seconds = milliseconds / 1000, rest = milliseconds % 1000;
+	if (rest < 0) {
+		rest += 1000;
+		seconds--;
+	}
+	time_t t = (time_t)seconds;
+	struct tm utc;
+	gmtime_r(&t, &utc);
+	*out = (MYSQL_TIME){
+		.year = (unsigned int)utc.tm_year + 1900, .month = (unsigned int)utc.tm_mon + 1, .day = (unsigned int)utc.tm_mday,
+		.hour = (unsigned int)utc.tm_hour, .minute = (unsigned int)utc.tm_min, .second = (unsigned int)utc.tm_sec,
+		.second_part = (unsigned long)rest * 1000, .time_type = MYSQL_TIMESTAMP_DATETIME,
+	};
+}
+
+static int64_t time_from_mysql(const MYSQL_TIME *in)
+{
+	struct tm utc = {
+		.tm_year = (int)in->year - 1900, .tm_mon = (int)in->month - 1, .tm_mday = (int)in->day,
+		.tm_hour = (int)in->hour, .tm_min = (int)in->minute, .tm_sec = (int)in->second,
+	};
+	return (int64_t)timegm(&utc) * 1000 + (int64_t)(in->second_part / 1000);
+}
+
+/* ---- parameters ---- */
+
+union value {
+	int64_t integer;
+	double real;
+	MYSQL_TIME time;
+};
+
+struct parameters {
+	size_t count;
+	MYSQL_BIND binds[most_parameters];
+	union value values[most_parameters];
+};
+
+static void bind_parameter(struct parameters *p, char letter, va_list *arguments)
+{
+	MYSQL_BIND *bind = &p->binds[p->count];
+	union value *value = &p->values[p->count++];
+	bind->buffer = value;
+	switch (letter) {
+	case 'i':
+		value->integer = va_arg(*arguments, int64_t);
+		bind->buffer_type = value->integer == SQL_NULL_INTEGER ? MYSQL_TYPE_NULL : MYSQL_TYPE_LONGLONG;
+		break;
+	case 'd':
+		value->real = va_arg(*arguments, double);
+		bind->buffer_type = isnan(value->real) ? MYSQL_TYPE_NULL : MYSQL_TYPE_DOUBLE;
+		break;
+	case 't': {
+		int64_t milliseconds = va_arg(*arguments, int64_t);
+		bind->buffer_type = milliseconds == TIME_NULL ? MYSQL_TYPE_NULL : MYSQL_TYPE_DATETIME;
+		if (milliseconds != TIME_NULL)
+			time_to_mysql(milliseconds, &value->time);
+		break;
+	}
+	case 's': {
+		const char *text = va_arg(*arguments, const char *);
+		bind->buffer_type = text ? MYSQL_TYPE_STRING : MYSQL_TYPE_NULL;
+		bind->buffer = (void *)(uintptr_t)text;
+		bind->buffer_length = text ? strlen(text) : 0;
+		break;
+	}
+	case 'b': {
+		const void *bytes = va_arg(*arguments, const void *);
+		bind->buffer_type = bytes ? MYSQL_TYPE_BLOB : MYSQL_TYPE_NULL;
+		bind->buffer = (void *)(uintptr_t)bytes;
+		bind->buffer_length = va_arg(*arguments, size_t);
+		break;
+	}
+	default:
+		log_error("unknown bind letter '%c'", letter);
+		abort();
+	}
+}
+
+static void collect_parameters(struct parameters *p, const char *letters, va_list *arguments)
+{
+	memset(p, 0, sizeof *p);
+	for (; *letters; letters++) {
+		if (p->count == most_parameters)
+			abort();
+		bind_parameter(p, *letters, arguments);
+	}
+}
+
+/* ---- preparing ---- */
+
+static int check_columns(MYSQL_STMT *handle, const struct statement *statement, struct error *error)
+{
+	unsigned int count = mysql_stmt_field_count(handle);
+	if (count != statement->column_count || count > most_columns)
+		return fail(error, ERROR_SYSTEM, "A statement gives %u columns and its row has %zu: %.200s", count,
+			statement->column_count, statement->sql);
+	if (!count)
+		return 0;
+	MYSQL_RES *result = mysql_stmt_result_metadata(handle);
+	if (!result)
+		return fail(error, ERROR_SYSTEM, "A statement has no columns: %.200s", statement->sql);
+	int rc = 0;
+	for (unsigned int i = 0; i < count && !rc; i++) {
+		const char *name = mysql_fetch_field_direct(result, i)->name;
+		if (strcmp(name, statement->columns[i].name) != 0)
+			rc = fail(error, ERROR_SYSTEM, "Column %u is %s in the statement and %s in its row: %.200s", i, name,
+				statement->columns[i].name, statement->sql);
+	}
+	mysql_free_result(result);
+	return rc;
+}
+
+static int prepare(struct database *db, const struct statement *statement, MYSQL_STMT **handle, struct error *error)
+{
+	size_t slot = ((uintptr_t)statement >> 5) % prepared_slots;
+	for (struct prepared *p = db->prepared[slot]; p; p = p->next)
+		if (p->statement == statement) {
+			*handle = p->handle;
+			return 0;
+		}
+	MYSQL_STMT *fresh = mysql_stmt_init(db->mysql);
+	if (!fresh)
+		return fail(error, ERROR_SYSTEM, "There is no memory for a statement.");
+	int rc = 0;
+	if (mysql_stmt_prepare(fresh, statement->sql, strlen(statement->sql))) {
+		rc = database_failed(db, mysql_stmt_errno(fresh), mysql_stmt_error(fresh), error);
+	} else {
+		rc = check_columns(fresh, statement, error);
+	}
+	struct prepared *entry = rc ? NULL : calloc(1, sizeof *entry);
+	if (!entry) {
+		mysql_stmt_close(fresh);
+		return rc ? rc : fail(error, ERROR_SYSTEM, "There is no memory for a statement.");
+	}
+	*entry = (struct prepared){ .next = db->prepared[slot], .statement = statement, .handle = fresh };
+	db->prepared[slot] = entry;
+	*handle = fresh;
+	return 0;
+}
+
+static int execute_once(struct database *db, const struct statement *statement, struct parameters *p,
+	MYSQL_STMT **handle, struct error *error)
+{
+	int rc = prepare(db, statement, handle, error);
+	if (rc)
+		return rc;
+	if (mysql_stmt_param_count(*handle) != p->count)
+		return fail(error, ERROR_SYSTEM, "A statement wants %lu values and was given %zu: %.200s",
+			mysql_stmt_param_count(*handle), p->count, statement->sql);
+	if ((p->count && mysql_stmt_bind_param(*handle, p->binds)) || mysql_stmt_execute(*handle)) {
+		return database_failed(db, mysql_stmt_errno(*handle), mysql_stmt_error(*handle), error);
+	}
+	return 0;
+}
+
+static int reconnect(struct database *db, struct error *error)
+{
+	disconnect(db);
+	return connect_to_server(db, error);
+}
+
+/* Executes, and once more on a fresh connection when the old one was found dead outside a transaction. */
+static int execute(struct database *db, const struct statement *statement, struct parameters *p,
+	MYSQL_STMT **handle, struct error *error)
+{
+	db->last_error = 0;
+	if (!db->mysql) {
+		int rc = db->in_transaction ? fail(error, ERROR_DATABASE, "The database connection was lost.")
+			: reconnect(db, error);
+		if (rc)
+			return rc;
+	}
+	int rc = execute_once(db, statement, p, handle, error);
+	if (!rc || !connection_is_lost(db->last_error))
+		return rc;
+	disconnect(db);
+	if (db->in_transaction || connect_to_server(db, error))
+		return ERROR_DATABASE;
+	return execute_once(db, statement, p, handle, error);
+}
+
+/* ---- rows ---- */
+
+struct results {
+	MYSQL_BIND binds[most_columns];
+	union value values[most_columns];
+	char text[most_columns][inline_text_bytes];
+	unsigned long lengths[most_columns];
+	my_bool nulls[most_columns];
+	my_bool cut[most_columns];
+};
+
+static void bind_results(struct results *r, const struct statement *statement)
+{
+	memset(r->binds, 0, sizeof r->binds[0] * statement->column_count);
+	for (size_t i = 0; i < statement->column_count; i++) {
+		MYSQL_BIND *bind = &r->binds[i];
+		bind->buffer = &r->values[i];
+		bind->length = &r->lengths[i];
+		bind->is_null = &r->nulls[i];
+		bind->error = &r->cut[i];
+		switch (statement->columns[i].type) {
+		case COLUMN_INTEGER: bind->buffer_type = MYSQL_TYPE_LONGLONG; break;
+		case COLUMN_REAL: bind->buffer_type = MYSQL_TYPE_DOUBLE; break;
+		case COLUMN_TIME: bind->buffer_type = MYSQL_TYPE_DATETIME; break;
+		case COLUMN_TEXT:
+		case COLUMN_BLOB:
+			bind->buffer_type = MYSQL_TYPE_BLOB;
+			bind->buffer = r->text[i];
+			bind->buffer_length = inline_text_bytes;
+		}
+	}
+}
+
+/* The bytes of column `i`: those that fitted are there already, a longer value is fetched whole. */
+static char *fetch_bytes(MYSQL_STMT *handle, struct results *r, unsigned int i, struct arena *arena)
+{
+	if (r->lengths[i] <= inline_text_bytes)
+		return arena_copy(arena, r->text[i], r->lengths[i]);
+	char *bytes = arena_alloc(arena, r->lengths[i] + 1);
+	unsigned long length;
+	MYSQL_BIND bind = { .buffer_type = MYSQL_TYPE_BLOB, .buffer = bytes, .buffer_length = r->lengths[i], .length = &length };
+	return mysql_stmt_fetch_column(handle, &bind, i, 0) ? NULL : bytes;
+}
+
+static void store_column(MYSQL_STMT *handle, struct results *r, unsigned int i, const struct column *column,
+	struct arena *arena, char *row)
+{
+	void *place = row + column->offset;
+	bool null = r->nulls[i];
+	switch (column->type) {
+	case COLUMN_INTEGER:
+		*(int64_t *)place = null ? SQL_NULL_INTEGER : r->values[i].integer;
+		break;
+	case COLUMN_REAL:
+		*(double *)place = null ? (double)NAN : r->values[i].real;
+		break;
+	case COLUMN_TIME:
+		*(int64_t *)place = null ? TIME_NULL : time_from_mysql(&r->values[i].time);
+		break;
+	case COLUMN_TEXT:
+		*(const char **)place = null ? NULL : fetch_bytes(handle, r, i, arena);
+		break;
+	case COLUMN_BLOB:
+		*(struct blob_value *)place = (struct blob_value){ null ? NULL : fetch_bytes(handle, r, i, arena), null ? 0 : r->lengths[i] };
+	}
+}
+
+/* Fetches rows into `*rows`, which grows by doubling inside the arena; at most `most` of them. */
+static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct statement *statement, struct arena *arena, size_t most,
+	char **rows, size_t *count, struct error *error)
+{
+	struct results results;
+	bind_results(&results, statement);
+	size_t capacity = most < 16 ? most : 16;
+	*rows = arena_alloc(arena, capacity * statement->row_size);
+	*count = 0;
+	int rc = 0;
+	if (mysql_stmt_bind_result(handle, results.binds) || mysql_stmt_store_result(handle)) {
+		rc = database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error);
+	}
+	while (!rc && *count < most) {
+		int status = mysql_stmt_fetch(handle);
+		if (status == MYSQL_NO_DATA)
+			break;
+		if (status == 1) {
+			rc = database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error);
+			break;
+		}
+		if (*count == capacity) {
+			char *larger = arena_alloc(arena, 2 * capacity * statement->row_size);
+			memcpy(larger, *rows, capacity * statement->row_size);
+			*rows = larger;
+			capacity *= 2;
+		}
+		char *row = *rows + (*count)++ * statement->row_size;
+		memset(row, 0, statement->row_size);
+		for (unsigned int i = 0; i < statement->column_count; i++)
+			store_column(handle, &results, i, &statement->columns[i], arena, row);
+	}
+	mysql_stmt_free_result(handle);
+	return rc;
+}
+
+static int select_rows(struct database *db, struct arena *arena, const struct statement *statement, size_t most,
+	char **rows, size_t *count, struct error *error, const char *letters, va_list *arguments)
+{
+	struct parameters parameters;
+	collect_parameters(&parameters, letters, arguments);
+	MYSQL_STMT *handle;
+	int rc = execute(db, statement, &parameters, &handle, error);
+	if (!rc)
+		rc = fetch_rows(db, handle, statement, arena, most, rows, count, error);
+	if (rc && connection_is_lost(db->last_error))
+		disconnect(db);
+	return rc;
+}
+
+int database_rows(struct database *db, struct arena *arena, const struct statement *statement, void *rows,
+	size_t *count, struct error *error, const char *bind, ...)
+{
+	va_list arguments;
+	va_start(arguments, bind);
+	char *found = NULL;
+	*count = 0;
+	int rc = select_rows(db, arena, statement, SIZE_MAX, &found, count, error, bind, &arguments);
+	va_end(arguments);
+	*(void **)rows = found;
+	return rc;
+}
+
+int database_row(struct database *db, struct arena *arena, const struct statement *statement, void *row,
+	struct error *error, const char *bind, ...)
+{
+	va_list arguments;
+	va_start(arguments, bind);
+	char *found = NULL;
+	size_t count = 0;
+	int rc = select_rows(db, arena, statement, 1, &found, &count, error, bind, &arguments);
+	va_end(arguments);
+	if (rc)
+		return rc;
+	if (!count)
+		return fail(error, ERROR_NOT_FOUND, "There is no such entry.");
+	memcpy(row, found, statement->row_size);
+	return 0;
+}
+
+int database_execute(struct database *db, const struct statement *statement, struct error *error,
+	const char *bind, ...)
+{
+	struct parameters parameters;
+	va_list arguments;
+	va_start(arguments, bind);
+	collect_parameters(&parameters, bind, &arguments);
+	va_end(arguments);
+	MYSQL_STMT *handle;
+	int rc = execute(db, statement, &parameters, &handle, error);
+	if (rc)
+		return rc;
+	db->affected = mysql_stmt_affected_rows(handle);
+	db->insert_id = mysql_stmt_insert_id(handle);
+	return 0;
+}
+
+uint64_t database_affected(const struct database *db)
+{
+	return db->affected;
+}
+
+uint64_t database_insert_id(const struct database *db)
+{
+	return db->insert_id;
+}
+
+/* ---- transactions ---- */
+
+static const struct statement BEGIN = COMMAND("START TRANSACTION");
+
+static bool is_conflict(const struct database *db, int rc)
+{
+	return rc == ERROR_DATABASE && (db->last_error == ER_LOCK_DEADLOCK || db->last_error == ER_LOCK_WAIT_TIMEOUT);
+}
+
+static void pause_before_retry(int attempt)
+{
+	struct timespec pause = { 0, (1L << attempt) * 2000000L + (random() % 4000000L) };
+	nanosleep(&pause, NULL);
+}
+
+int database_transaction(struct database *db, database_body *body, void *context, struct error *error)
+{
+	struct error local = {0};
+	struct error *e = error ? error : &local;
+	int rc = 0;
+	for (int attempt = 0; attempt < transaction_tries; attempt++) {
+		if (attempt)
+			pause_before_retry(attempt);
+		rc = database_execute(db, &BEGIN, e, "");
+		if (rc)
+			return rc;
+		db->in_transaction = true;
+		rc = body(db, context, e);
+		if (!rc && db->mysql && mysql_commit(db->mysql)) {
+			rc = database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), e);
+		}
+		db->in_transaction = false;
+		if (!rc)
+			return db->mysql ? 0 : fail(e, ERROR_DATABASE, "The database connection was lost.");
+		if (db->mysql && mysql_rollback(db->mysql))
+			disconnect(db);
+		if (!is_conflict(db, rc))
+			return rc;
+	}
+	return rc;
+}
+
+/* ---- scripts ---- */
+
+int database_script(struct database *db, const char *sql, struct error *error)
+{
+	int rc = !db->mysql ? reconnect(db, error) : 0;
+	if (rc)
+		return rc;
+	int status = mysql_real_query(db->mysql, sql, strlen(sql));
+	while (status == 0) {
+		MYSQL_RES *result = mysql_store_result(db->mysql);
+		if (result)
+			mysql_free_result(result);
+		status = mysql_next_result(db->mysql);
+	}
+	return status > 0 ? database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error) : 0;
+}
+
+int database_ping(struct database *db, struct error *error)
+{
+	if (db->mysql && mysql_ping(db->mysql) == 0)
+		return 0;
+	return reconnect(db, error);
+}

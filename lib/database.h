@@ -1,0 +1,101 @@
+/* One connection to MariaDB and its prepared statements. A connection belongs to one thread.
+ *
+ * SQL stands at the top of the file that uses it, as named statements beside the struct that a row
+ * becomes, and is never built from strings:
+ *
+ *     struct board { int64_t id; const char *name; int64_t deadline_ms; };
+ *     static const struct column BOARD_COLUMNS[] = {
+ *         INTEGER(struct board, id), TEXT(struct board, name), TIME(struct board, deadline_ms),
+ *     };
+ *     static const struct statement BOARD_BY_NAME = SELECT(struct board, BOARD_COLUMNS,
+ *         "SELECT id, name, deadline AS deadline_ms FROM leaderboards WHERE name = ?");
+ *
+ *     struct board board;
+ *     int rc = database_row(db, arena, &BOARD_BY_NAME, &board, error, "s", name);
+ *
+ * Column names must equal member names; a difference is an error when the statement is prepared.
+ * NULL becomes: SQL_NULL_INTEGER, NULL text, NAN, TIME_NULL.
+ *
+ * Bind letters: i int64_t (SQL_NULL_INTEGER binds NULL) · d double (NAN binds NULL) · s const char *
+ * (NULL binds NULL) · b const void *, size_t · t int64_t milliseconds since 1970 (TIME_NULL binds NULL).
+ *
+ * Sessions run in UTC, READ COMMITTED, strict mode. A lost connection is opened again and the
+ * statement tried once more, unless a transaction was open. */
+#ifndef PODIUM_LIB_DATABASE_H
+#define PODIUM_LIB_DATABASE_H
+
+#include "lib/arena.h"
+#include "lib/config.h"
+#include "lib/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SQL_NULL_INTEGER INT64_MIN
+#define TIME_NULL INT64_MIN
+
+enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT, COLUMN_BLOB, COLUMN_TIME };
+
+struct blob_value { const void *bytes; size_t length; }; /* bytes NULL: SQL NULL */
+
+struct column {
+	const char *name;
+	enum column_type type;
+	size_t offset;
+};
+
+#define INTEGER(row, member) { #member, COLUMN_INTEGER, offsetof(row, member) } /* int64_t */
+#define REAL(row, member)    { #member, COLUMN_REAL, offsetof(row, member) }    /* double */
+#define TEXT(row, member)    { #member, COLUMN_TEXT, offsetof(row, member) }    /* const char * */
+#define BLOB(row, member)    { #member, COLUMN_BLOB, offsetof(row, member) }    /* struct blob_value */
+#define TIME(row, member)    { #member, COLUMN_TIME, offsetof(row, member) }    /* int64_t, ms since 1970 UTC */
+
+struct statement {
+	const char *sql;
+	size_t row_size;
+	const struct column *columns;
+	size_t column_count;
+};
+
+#define SELECT(row, column_array, text) \
+	{ .sql = (text), .row_size = sizeof(row), .columns = (column_array), \
+	  .column_count = sizeof(column_array) / sizeof((column_array)[0]) }
+#define COMMAND(text) { .sql = (text) }
+
+struct database;
+
+/* Connects as `config` says. NULL with `error` filled when that fails. */
+struct database *database_open(const struct config *config, struct error *error);
+void database_close(struct database *db); /* NULL is fine */
+
+static inline void scope_database_close(struct database **db) { database_close(*db); }
+#define cleanup_database __attribute__((cleanup(scope_database_close)))
+
+/* All rows of a SELECT, as an array of the statement's struct in `arena`; *rows is a `struct T *`. */
+int database_rows(struct database *db, struct arena *arena, const struct statement *statement, void *rows,
+	size_t *count, struct error *error, const char *bind, ...);
+
+/* The first row, into *row. ERROR_NOT_FOUND (with a plain sentence) when there is none. */
+int database_row(struct database *db, struct arena *arena, const struct statement *statement, void *row,
+	struct error *error, const char *bind, ...);
+
+/* INSERT, UPDATE, DELETE. A duplicate key is ERROR_CONFLICT. */
+int database_execute(struct database *db, const struct statement *statement, struct error *error,
+	const char *bind, ...);
+uint64_t database_affected(const struct database *db);  /* rows changed by the last execute */
+uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the last execute */
+
+/* Runs `body` in a transaction: commits when it returns 0, else rolls back and passes its code on.
+ * A deadlock or a certification conflict (1213) and a lock timeout (1205) roll back and run `body`
+ * again, five times at most, so `body` must not keep anything from an earlier try. */
+typedef int database_body(struct database *db, void *context, struct error *error);
+int database_transaction(struct database *db, database_body *body, void *context, struct error *error);
+
+/* Several statements as text, for migrations and tests only. */
+int database_script(struct database *db, const char *sql, struct error *error);
+
+/* A round trip; 0 when the server answers. */
+int database_ping(struct database *db, struct error *error);
+
+#endif

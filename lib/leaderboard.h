@@ -1,0 +1,78 @@
+/* Leaderboards and their task versions: creating, editing, deleting. Used by the admin pages and by
+ * podium-admin, so both check the same and leave the same audit entries. */
+#ifndef PODIUM_LIB_LEADERBOARD_H
+#define PODIUM_LIB_LEADERBOARD_H
+
+#include "lib/arena.h"
+#include "lib/database.h"
+#include "lib/error.h"
+#include "lib/fileset.h"
+#include "lib/task.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct leaderboard {
+	int64_t id;
+	const char *name;
+	int64_t creator_id;       /* SQL_NULL_INTEGER: none */
+	int64_t task_version_id;
+	int64_t version_number;
+	const char *language;     /* "py", "cu" */
+	int64_t deadline_ms;      /* TIME_NULL: none */
+	int64_t accepting;        /* 0: closed by an admin */
+	int64_t sources_public_after_deadline;
+	int64_t created_at_ms;
+};
+
+struct actor { int64_t id; const char *name, *address; }; /* id 0: a command */
+
+struct leaderboard_settings {
+	const char *name;         /* only for creating */
+	int64_t deadline_ms;      /* TIME_NULL: none */
+	bool accepting;
+	bool sources_public_after_deadline;
+	const char **gpus; size_t gpu_count;
+};
+
+int leaderboard_by_name(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard,
+	struct error *error);
+
+/* The chosen GPU models in their order. */
+int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,
+	size_t *count, struct error *error);
+
+/* The definition of a task version. */
+int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id, struct task **task,
+	struct error *error);
+
+/* One file of a version: its bytes. */
+int leaderboard_file(struct database *db, struct arena *arena, int64_t task_version_id, enum task_file_role role,
+	const char *path, struct blob_value *content, struct error *error);
+
+/* Creates a leaderboard with version 1 of its task, in one transaction. The error's field is name, deadline,
+ * gpu or task. */
+int leaderboard_create(struct database *db, struct arena *arena, const struct leaderboard_settings *settings,
+	const struct task *task, const struct fileset *upload, const struct fileset *stock, const struct actor *actor,
+	int64_t *id, struct error *error);
+
+/* Changes settings (not the name) and, with `task` not NULL and different from the current one, adds a
+ * task version and switches to it. */
+int leaderboard_update(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	const struct leaderboard_settings *settings, const struct task *task, const struct fileset *upload,
+	const struct fileset *stock, const struct actor *actor, struct error *error);
+
+/* Deletes it with all versions, submissions, results, ranking rows and the blobs nothing else uses, in one
+ * transaction, and writes the audit entry. ERROR_CONFLICT while one of its jobs is running is not raised:
+ * the worker finds its fence gone. */
+int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard, const struct actor *actor,
+	struct error *error);
+
+/* GPU models that a worker seen in the last two minutes offers and that can run `language`
+ * ("cu" cannot run on the CPU). */
+struct offered_gpu { const char *model, *product; int64_t workers; int64_t seen_at_ms; };
+int gpus_offered(struct database *db, struct arena *arena, struct offered_gpu **gpus, size_t *count,
+	struct error *error);
+bool gpu_runs_language(const char *model, enum task_language language);
+
+#endif

@@ -1,0 +1,29 @@
+/* Ownership in the declaration: a variable marked with one of these gives back what it owns when
+ * its scope ends, whichever way it ends. `steal` hands the ownership on. */
+#ifndef PODIUM_LIB_SCOPE_H
+#define PODIUM_LIB_SCOPE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void scope_free(void *pointer) { free(*(void **)pointer); }
+static inline void scope_close(int *descriptor) { if (*descriptor >= 0) close(*descriptor); }
+static inline void scope_fclose(FILE **file) { if (*file) fclose(*file); }
+
+#define cleanup_free __attribute__((cleanup(scope_free)))
+#define cleanup_fd __attribute__((cleanup(scope_close)))
+#define cleanup_file __attribute__((cleanup(scope_fclose)))
+
+static inline int steal_fd(int *descriptor)
+{
+	int stolen = *descriptor;
+	*descriptor = -1;
+	return stolen;
+}
+
+#define steal_pointer(place) ({ __typeof__(*(place)) stolen_ = *(place); *(place) = NULL; stolen_; })
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

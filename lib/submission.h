@@ -1,0 +1,31 @@
+/* Taking a submission in. Used by the form, and later by the API and the terminal. */
+#ifndef PODIUM_LIB_SUBMISSION_H
+#define PODIUM_LIB_SUBMISSION_H
+
+#include "lib/arena.h"
+#include "lib/database.h"
+#include "lib/error.h"
+#include "lib/leaderboard.h"
+
+#include <stdint.h>
+
+enum { submission_most_bytes = 1000000 };
+
+struct submission_request {
+	int64_t user_id;
+	const char *file_name;            /* as sent; only its last part is kept. NULL or "": pasted code */
+	const char *source; size_t length;/* bytes, may be anything */
+	const char *mode;                 /* "test", "benchmark", "ranked" */
+	const char **gpus; size_t gpu_count; /* none: those of the file's header, else the only one there is */
+};
+
+/* Checks everything (field of the error: file, code, mode, gpu, leaderboard) and stores the submission and
+ * one job per GPU in one transaction:
+ * leaderboard closed, deadline passed (by the database's clock), no GPU chosen for it; file name's ending
+ * (.py .cu .cuh .cpp, fitting the task's language), empty, over 1,000,000 bytes, not UTF-8, NUL inside;
+ * unknown mode; a `#!POPCORN leaderboard` that names another leaderboard; GPUs that differ between the
+ * header and the form; a GPU the leaderboard has not. ERROR_FORBIDDEN for a banned user. */
+int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	const struct submission_request *request, int64_t *id, struct error *error);
+
+#endif

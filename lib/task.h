@@ -1,0 +1,90 @@
+/* A task: what a leaderboard asks for and how an answer is run, as read from task.yml.
+ *
+ * The definition is kept as JSON beside the files (task_versions.definition, task_files); the same JSON
+ * goes to podium-run with each job. docs/tasks.md explains the format to authors. */
+#ifndef PODIUM_LIB_TASK_H
+#define PODIUM_LIB_TASK_H
+
+#include "lib/arena.h"
+#include "lib/error.h"
+#include "lib/fileset.h"
+#include "lib/verdict.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum task_language { TASK_PY, TASK_CU };
+enum task_ranking_by { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
+enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED };
+
+struct task_file {
+	const char *name;      /* as the runner sees it: "eval.py" */
+	const char *source;    /* path in the upload, "@SUBMISSION@" or "@STOCK@" */
+	bool is_submission;    /* the slot for the participant's file; has no content */
+};
+
+struct task_template {
+	const char *language;  /* Python, Triton, CUDA, HIP, CuteDSL */
+	const char *source;    /* path in the upload */
+};
+
+struct task_expected {     /* podium: expected: a sample that must get this verdict */
+	const char *source;
+	enum verdict verdict;
+	const char *mode;      /* "test", "benchmark" or "ranked" */
+};
+
+struct task_define { const char *name, *value; /* value NULL: -DNAME */ };
+
+struct task {
+	enum task_language language;
+	const char *description;           /* Markdown */
+	struct task_file *files;           size_t file_count;
+	const char *main;                  /* py: the file that is run */
+	const char **sources;              size_t source_count;       /* cu: what nvcc compiles */
+	const char **include_dirs;         size_t include_dir_count;
+	struct task_define *defines;       size_t define_count;
+	const char **compile_flags;        size_t compile_flag_count;
+	struct task_template *templates;   size_t template_count;
+	const char **gpus;                 size_t gpu_count;
+	const char **tests;                size_t test_count;         /* case lines: "size: 128; seed: 5" */
+	const char **benchmarks;           size_t benchmark_count;
+	int64_t test_timeout_s, benchmark_timeout_s, ranked_timeout_s;
+	enum task_ranking_by ranking_by;
+	bool has_seed;
+	int64_t seed;
+	bool multi_gpu;
+	enum task_engine engine;
+	struct task_expected *expected;    size_t expected_count;
+};
+
+/* Reads task.yml (or, without one, the older single file reference_code.py) out of `upload`.
+ * `stock` holds the harness files that `source: "@STOCK@"` names. Checks everything that can be checked
+ * without running it; the sentence names file, line and key. The task lives in `arena`. */
+int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,
+	struct error *error);
+
+/* Every file that the task's versions keep, by role, with contents:
+ * FILE by its name as the runner sees it, TEMPLATE as "LANGUAGE", SAMPLE by its path, DEFINITION "task.yml". */
+enum task_file_role { ROLE_FILE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION };
+const char *task_file_role_name(enum task_file_role role); /* "file", "template", "sample", "definition" */
+struct task_content { enum task_file_role role; const char *path; const char *bytes; size_t length; };
+int task_contents(struct arena *arena, const struct task *task, const struct fileset *upload,
+	const struct fileset *stock, struct task_content **contents, size_t *count, struct error *error);
+
+/* JSON form, and back. The caller owns the json_t. */
+json_t *task_to_json(const struct task *task);
+int task_from_json(struct arena *arena, const json_t *json, struct task **task, struct error *error);
+
+const char *task_language_name(enum task_language language);     /* "py", "cu" */
+const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
+
+/* The score of a ranked run, in ns: `means` and `errs` of `count` benchmarks (errs may hold NAN).
+ * last: needs exactly one or takes the last; mean; geom: exp(mean of logarithms), which cannot underflow.
+ * ERROR_INPUT if a time is not a positive finite number. *err_ns is the propagated standard error or NAN. */
+int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs, size_t count,
+	double *score_ns, double *err_ns, struct error *error);
+
+#endif

@@ -1,0 +1,100 @@
+#include "lib/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Length of the UTF-8 sequence at `s`, 0 if there is none. Table 3-7 of the Unicode standard. */
+static size_t sequence(const unsigned char *s, size_t length)
+{
+	if (s[0] < 0x80)
+		return 1;
+	size_t need = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
+	if (!need || need > length)
+		return 0;
+	unsigned char low = 0x80, high = 0xbf;
+	if (s[0] == 0xe0) low = 0xa0;
+	if (s[0] == 0xed) high = 0x9f;
+	if (s[0] == 0xf0) low = 0x90;
+	if (s[0] == 0xf4) high = 0x8f;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < need; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return need;
+}
+
+size_t text_utf8_prefix(const char *bytes, size_t length)
+{
+	size_t at = 0;
+	while (at < length) {
+		size_t step = sequence((const unsigned char *)bytes + at, length - at);
+		if (!step)
+			break;
+		at += step;
+	}
+	return at;
+}
+
+bool text_is_utf8(const char *bytes, size_t length)
+{
+	return text_utf8_prefix(bytes, length) == length;
+}
+
+static bool is_name(const char *name, size_t least, size_t most)
+{
+	size_t length = strlen(name);
+	if (length < least || length > most || !isalnum((unsigned char)name[0]))
+		return false;
+	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
+bool text_is_user_name(const char *name)
+{
+	return is_name(name, 2, 32);
+}
+
+bool text_is_leaderboard_name(const char *name)
+{
+	return is_name(name, 1, 64);
+}
+
+void text_append_printable(struct buffer *out, const char *text)
+{
+	size_t length = strlen(text);
+	for (size_t at = 0; at < length;) {
+		size_t step = sequence((const unsigned char *)text + at, length - at);
+		unsigned char c = (unsigned char)text[at];
+		/* C1 controls are 0xc2 0x80..0x9f; terminals obey them too. */
+		bool control = c < 0x20 || c == 0x7f || (step == 2 && c == 0xc2 && (unsigned char)text[at + 1] < 0xa0);
+		if (step && !control) {
+			buffer_append(out, text + at, step);
+			at += step;
+		} else {
+			buffer_printf(out, "\\x%02x", c);
+			at++;
+		}
+	}
+}
+
+void text_append_valid(struct buffer *out, const char *bytes, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		size_t good = text_utf8_prefix(bytes + at, length - at);
+		const char *nul = memchr(bytes + at, '\0', good);
+		if (nul)
+			good = (size_t)(nul - (bytes + at));
+		buffer_append(out, bytes + at, good);
+		at += good;
+		if (at < length) {
+			buffer_text(out, "\xef\xbf\xbd");
+			at++;
+		}
+	}
+}
+
+bool text_ends_with(const char *text, const char *suffix)
+{
+	size_t length = strlen(text), tail = strlen(suffix);
+	return length >= tail && strcmp(text + length - tail, suffix) == 0;
+}

@@ -1,0 +1,28 @@
+/* Questions about text that came from outside. */
+#ifndef PODIUM_LIB_TEXT_H
+#define PODIUM_LIB_TEXT_H
+
+#include "lib/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Length of the valid UTF-8 prefix; equals `length` when all of it is valid (RFC 3629: no overlong
+ * forms, no surrogates, nothing above U+10FFFF). */
+size_t text_utf8_prefix(const char *bytes, size_t length);
+bool text_is_utf8(const char *bytes, size_t length);
+
+/* A name for users: 2 to 32 of A-Z a-z 0-9 . _ - and begins with a letter or digit.
+ * A name for leaderboards: 1 to 64 of a-z A-Z 0-9 _ - . and begins with a letter or digit. */
+bool text_is_user_name(const char *name);
+bool text_is_leaderboard_name(const char *name);
+
+/* Appends `text` with control characters (but not space) and invalid UTF-8 as \xNN. */
+void text_append_printable(struct buffer *out, const char *text);
+
+/* Appends at most `length` bytes as valid UTF-8: each bad byte becomes U+FFFD, NUL as well. */
+void text_append_valid(struct buffer *out, const char *bytes, size_t length);
+
+bool text_ends_with(const char *text, const char *suffix);
+
+#endif

@@ -1,0 +1,184 @@
+#include "lib/user.h"
+
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+static const char *const ROLES[] = {
+	[ROLE_PARTICIPANT] = "participant", [ROLE_CREATOR] = "creator", [ROLE_ADMIN] = "admin",
+};
+
+const char *role_name(enum role role)
+{
+	return ROLES[role];
+}
+
+int role_from_name(const char *name, enum role *role)
+{
+	for (size_t i = 0; i < COUNT(ROLES); i++)
+		if (strcmp(ROLES[i], name) == 0) {
+			*role = (enum role)i;
+			return 0;
+		}
+	return -1;
+}
+
+/* ---- passwords ---- */
+
+static pthread_mutex_t hashing_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t hashing_done = PTHREAD_COND_INITIALIZER;
+static int64_t hashing_allowed = 2, hashing_now;
+
+void password_limit(int64_t at_once)
+{
+	pthread_mutex_lock(&hashing_lock);
+	hashing_allowed = at_once;
+	pthread_mutex_unlock(&hashing_lock);
+}
+
+static void hashing_enter(void)
+{
+	pthread_mutex_lock(&hashing_lock);
+	while (hashing_now >= hashing_allowed)
+		pthread_cond_wait(&hashing_done, &hashing_lock);
+	hashing_now++;
+	pthread_mutex_unlock(&hashing_lock);
+}
+
+static void hashing_leave(void)
+{
+	pthread_mutex_lock(&hashing_lock);
+	hashing_now--;
+	pthread_cond_signal(&hashing_done);
+	pthread_mutex_unlock(&hashing_lock);
+}
+
+static int hash_password(const char *password, char hash[static crypto_pwhash_STRBYTES], struct error *error)
+{
+	size_t length = strlen(password);
+	if (length < password_least_bytes)
+		return fail_field(error, "password", "A password needs at least %d characters.", password_least_bytes);
+	if (length > password_most_bytes)
+		return fail_field(error, "password", "A password may have at most %d bytes.", password_most_bytes);
+	if (sodium_init() < 0)
+		return fail(error, ERROR_SYSTEM, "libsodium could not be started.");
+	hashing_enter();
+	int rc = crypto_pwhash_str(hash, password, length, crypto_pwhash_OPSLIMIT_INTERACTIVE, crypto_pwhash_MEMLIMIT_INTERACTIVE);
+	hashing_leave();
+	return rc ? fail(error, ERROR_SYSTEM, "There is not enough memory to hash a password; try again.") : 0;
+}
+
+/* A hash of random bytes, with the same cost as a real one. */
+static char dummy_hash[crypto_pwhash_STRBYTES];
+
+static void make_dummy_hash(void)
+{
+	unsigned char secret[32];
+	randombytes_buf(secret, sizeof secret);
+	if (crypto_pwhash_str(dummy_hash, (const char *)secret, sizeof secret, crypto_pwhash_OPSLIMIT_INTERACTIVE,
+			crypto_pwhash_MEMLIMIT_INTERACTIVE))
+		dummy_hash[0] = '\0';
+}
+
+bool user_password_matches(const struct user *user, const char *password)
+{
+	if (sodium_init() < 0 || strlen(password) > password_most_bytes)
+		return false;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	hashing_enter();
+	pthread_once(&once, make_dummy_hash);
+	const char *hash = user ? user->password_hash : dummy_hash;
+	bool same = crypto_pwhash_str_verify(hash, password, strlen(password)) == 0;
+	hashing_leave();
+	return same && user;
+}
+
+/* ---- rows ---- */
+
+static const struct column USER_COLUMNS[] = {
+	INTEGER(struct user, id), TEXT(struct user, name), TEXT(struct user, password_hash), TEXT(struct user, role),
+	INTEGER(struct user, must_change_password), TIME(struct user, banned_at_ms), TIME(struct user, created_at_ms),
+};
+#define USER_FIELDS "id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, created_at AS created_at_ms"
+
+static const struct statement USER_BY_NAME = SELECT(struct user, USER_COLUMNS,
+	"SELECT " USER_FIELDS " FROM users WHERE name = ?");
+static const struct statement USER_BY_ID = SELECT(struct user, USER_COLUMNS,
+	"SELECT " USER_FIELDS " FROM users WHERE id = ?");
+static const struct statement INSERT_USER = COMMAND(
+	"INSERT INTO users (name, password_hash, role, must_change_password) VALUES (?, ?, ?, ?)");
+static const struct statement SET_PASSWORD = COMMAND(
+	"UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ?");
+static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
+static const struct statement SET_ROLE = COMMAND("UPDATE users SET role = ? WHERE id = ?");
+static const struct statement INSERT_AUDIT = COMMAND(
+	"INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?)");
+
+int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user, struct error *error)
+{
+	int rc = database_row(db, arena, &USER_BY_NAME, user, error, "s", name);
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no user named %.40s.", name) : rc;
+}
+
+int user_by_id(struct database *db, struct arena *arena, int64_t id, struct user *user, struct error *error)
+{
+	int rc = database_row(db, arena, &USER_BY_ID, user, error, "i", id);
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such user.") : rc;
+}
+
+int user_create(struct database *db, const char *name, const char *password, enum role role,
+	bool must_change_password, int64_t *id, struct error *error)
+{
+	if (!text_is_user_name(name))
+		return fail_field(error, "name",
+			"A name has 2 to 32 letters, digits, dots, dashes or underscores, and begins with a letter or digit.");
+	char hash[crypto_pwhash_STRBYTES];
+	int rc = hash_password(password, hash, error);
+	if (rc)
+		return rc;
+	rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role), (int64_t)must_change_password);
+	if (rc == ERROR_CONFLICT) {
+		fail_field(error, "name", "The name %s is taken; choose another.", name);
+		return error->code = ERROR_CONFLICT;
+	}
+	if (!rc && id)
+		*id = (int64_t)database_insert_id(db);
+	return rc;
+}
+
+struct new_password {
+	int64_t user_id;
+	const char *hash;
+	bool must_change;
+};
+
+static int store_password(struct database *db, void *context, struct error *error)
+{
+	const struct new_password *p = context;
+	int rc = database_execute(db, &SET_PASSWORD, error, "sii", p->hash, (int64_t)p->must_change, p->user_id);
+	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", p->user_id);
+}
+
+int user_set_password(struct database *db, int64_t id, const char *password, bool must_change_password,
+	struct error *error)
+{
+	char hash[crypto_pwhash_STRBYTES];
+	int rc = hash_password(password, hash, error);
+	struct new_password p = { id, hash, must_change_password };
+	return rc ? rc : database_transaction(db, store_password, &p, error);
+}
+
+int user_set_role(struct database *db, int64_t id, enum role role, struct error *error)
+{
+	return database_execute(db, &SET_ROLE, error, "si", role_name(role), id);
+}
+
+int audit(struct database *db, int64_t actor_id, const char *actor, const char *address, const char *action,
+	const char *subject, const char *detail, struct error *error)
+{
+	return database_execute(db, &INSERT_AUDIT, error, "isssss", actor_id ? actor_id : SQL_NULL_INTEGER, actor, address,
+		action, subject, detail);
+}
