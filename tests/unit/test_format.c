@@ -1,0 +1,127 @@
+#include "lib/format.h"
+#include "lib/scope.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void a_duration_has_a_fitting_unit_and_four_digits(void **state)
+{
+	(void)state;
+	static const struct { double ns; const char *text; } cases[] = {
+		{ 0.5, "0.500 ns" }, { 312, "312.0 ns" }, { 999.4, "999.4 ns" }, { 999.96, "1.000 µs" }, { 31900, "31.90 µs" },
+		{ 999951, "1.000 ms" }, { 1204000, "1.204 ms" }, { 2.5e9, "2.500 s" }, { 1234e9, "1234 s" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_duration_ns(out, cases[i].ns);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
+static void an_unknown_duration_is_empty(void **state)
+{
+	(void)state;
+	format_text out;
+	format_duration_ns(out, (double)NAN);
+	assert_string_equal(out, "");
+	format_duration_err(out, (double)INFINITY, 1);
+	assert_string_equal(out, "");
+}
+
+static void an_error_is_given_in_the_unit_of_its_duration(void **state)
+{
+	(void)state;
+	format_text out;
+	format_duration_err(out, 31900, 210);
+	assert_string_equal(out, "31.90 ± 0.21 µs");
+	format_duration_err(out, 31900, (double)NAN);
+	assert_string_equal(out, "31.90 µs");
+}
+
+static void a_gap_is_a_percentage_above_the_best(void **state)
+{
+	(void)state;
+	static const struct { double ns, best; const char *text; } cases[] = {
+		{ 100, 100, "" }, { 104.2, 100, "+4.2 %" }, { 100.01, 100, "+<0.1 %" }, { 2500, 100, "25.0×" }, { 50, 100, "" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_gap(out, cases[i].ns, cases[i].best);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
+static void times_are_read_as_utc_and_written_back(void **state)
+{
+	(void)state;
+	int64_t ms;
+	format_text out;
+	assert_int_equal(parse_utc("2026-11-21T06:10", &ms), 0);
+	assert_int_equal(ms, 1795241400000);
+	format_utc(out, ms);
+	assert_string_equal(out, "2026-11-21 06:10 UTC");
+	format_iso(out, ms + 123);
+	assert_string_equal(out, "2026-11-21T06:10:00.123Z");
+	format_iso(out, -1);
+	assert_string_equal(out, "1969-12-31T23:59:59.999Z");
+	assert_int_equal(parse_utc("2026-11-21", &ms), 0);
+	assert_int_equal(parse_utc("2026-11-21 06:10 UTC", &ms), 0);
+}
+
+static void a_date_that_does_not_exist_is_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = { "", "tomorrow", "2026-02-31", "2026-13-01", "2026-11-21 06:10 CET", "99999-01-01" };
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		int64_t ms;
+		assert_int_equal(parse_utc(bad[i], &ms), -1);
+	}
+}
+
+static void relative_times_read_as_words(void **state)
+{
+	(void)state;
+	static const struct { int64_t seconds; const char *text; } cases[] = {
+		{ 0, "just now" }, { -4, "just now" }, { -59, "59 seconds ago" }, { -60, "1 minute ago" }, { 3600, "in 1 hour" },
+		{ 2 * 86400 + 4 * 3600 + 5, "in 2 days 4 hours" }, { -(11 * 3600 + 1800), "11 hours ago" },
+		{ -3 * 3600 - 1200, "3 hours 20 minutes ago" }, { 400 * 86400, "in 1 year 35 days" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_relative(out, cases[i].seconds * 1000, 0);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
+static void sizes_are_in_powers_of_a_thousand(void **state)
+{
+	(void)state;
+	static const struct { uint64_t bytes; const char *text; } cases[] = {
+		{ 0, "0 bytes" }, { 999, "999 bytes" }, { 12500, "12.5 kB" }, { 150754820096, "151 GB" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_bytes(out, cases[i].bytes);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_duration_has_a_fitting_unit_and_four_digits),
+		cmocka_unit_test(an_unknown_duration_is_empty),
+		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
+		cmocka_unit_test(a_gap_is_a_percentage_above_the_best),
+		cmocka_unit_test(times_are_read_as_utc_and_written_back),
+		cmocka_unit_test(a_date_that_does_not_exist_is_refused),
+		cmocka_unit_test(relative_times_read_as_words),
+		cmocka_unit_test(sizes_are_in_powers_of_a_thousand),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+#include "lib/arena.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void utf8_ends_at_the_first_bad_byte(void **state)
+{
+	(void)state;
+	static const struct { const char *bytes; size_t length, good; } cases[] = {
+		{ "abc", 3, 3 }, { "µ", 2, 2 }, { "\xf0\x9f\xa5\x87", 4, 4 }, { "a\xff", 2, 1 }, { "\xc0\x80", 2, 0 },
+		{ "\xed\xa0\x80", 3, 0 }, { "\xf4\x90\x80\x80", 4, 0 }, { "\xe2\x82", 2, 0 }, { "\xe0\x80\x80", 3, 0 }, { "", 0, 0 },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(text_utf8_prefix(cases[i].bytes, cases[i].length), cases[i].good);
+}
+
+static void names_are_plain_ascii_words(void **state)
+{
+	(void)state;
+	assert_true(text_is_user_name("ada"));
+	assert_true(text_is_user_name("A.b-c_9"));
+	static const char *const bad[] = { "", "a", "-ada", ".ada", "a b", "a/b", "ädä", "<b>", "a\n", "abcdefghijklmnopqrstuvwxyz0123456" };
+	for (size_t i = 0; i < COUNT(bad); i++)
+		assert_false(text_is_user_name(bad[i]));
+	assert_true(text_is_leaderboard_name("vectoradd_py"));
+	assert_false(text_is_leaderboard_name("../etc"));
+	assert_false(text_is_leaderboard_name("a/b"));
+}
+
+static void what_a_terminal_would_obey_is_written_in_hexadecimal(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer out = {0};
+	text_append_printable(&out, "a\x1b[31m\r\nb\xc2\x9b\xffµ");
+	assert_string_equal(out.data, "a\\x1b[31m\\x0d\\x0ab\\xc2\\x9b\\xffµ");
+}
+
+static void bytes_become_valid_utf8(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer out = {0};
+	text_append_valid(&out, "a\0b\xff", 4);
+	assert_string_equal(out.data, "a\xef\xbf\xbd" "b\xef\xbf\xbd");
+	assert_true(text_is_utf8(out.data, out.length));
+}
+
+static void an_arena_keeps_small_and_large_things_apart_and_zeroed(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	char *all[200];
+	for (size_t i = 0; i < COUNT(all); i++) {
+		size_t size = i % 7 == 0 ? 40000 : i * 13 + 1;
+		all[i] = arena_alloc(arena, size);
+		assert_int_equal((uintptr_t)all[i] % _Alignof(max_align_t), 0);
+		for (size_t at = 0; at < size; at++)
+			assert_int_equal(all[i][at], 0);
+		memset(all[i], (int)i + 1, size);
+	}
+	for (size_t i = 0; i < COUNT(all); i++)
+		assert_int_equal((unsigned char)all[i][0], (unsigned char)(i + 1));
+	assert_string_equal(arena_printf(arena, "%s-%d", "x", 5), "x-5");
+	assert_null(arena_strdup(arena, NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(utf8_ends_at_the_first_bad_byte),
+		cmocka_unit_test(names_are_plain_ascii_words),
+		cmocka_unit_test(what_a_terminal_would_obey_is_written_in_hexadecimal),
+		cmocka_unit_test(bytes_become_valid_utf8),
+		cmocka_unit_test(an_arena_keeps_small_and_large_things_apart_and_zeroed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
