@@ -1,0 +1,148 @@
+"""Submits the samples of the shipped tasks to a running Podium, as a browser would, and holds their
+verdicts against what the tasks expect. Prints one row per submission and exits 1 if one differs.
+
+	check.py URL [--device MODEL] [--tasks DIR] [--repeat N] [--only TASK ...]
+"""
+import argparse
+import html.parser
+import http.cookiejar
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+
+import yaml
+
+
+class HiddenFields(html.parser.HTMLParser):
+	"""The value of the hidden field `csrf`."""
+	csrf = None
+
+	def handle_starttag(self, tag, attrs):
+		attributes = dict(attrs)
+		if tag == "input" and attributes.get("name") == "csrf":
+			self.csrf = attributes["value"]
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+	def redirect_request(self, *arguments):
+		return None
+
+
+class Client:
+	def __init__(self, url):
+		self.url = url
+		jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+		self.opener = urllib.request.build_opener(jar, NoRedirect)
+
+	def get(self, path):
+		with self.opener.open(self.url + path, timeout=30) as answer:
+			return answer.read().decode()
+
+	def csrf(self, path):
+		parser = HiddenFields()
+		parser.feed(self.get(path))
+		return parser.csrf
+
+	def post(self, path, fields, files=(), form=None):
+		"""Posts a form and returns where it redirects to."""
+		boundary = uuid.uuid4().hex
+		body = b""
+		for name, value in [("csrf", self.csrf(form or path))] + list(fields):
+			body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+		for name, filename, content in files:
+			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
+				'Content-Type: application/octet-stream\r\n\r\n').encode() + content + b"\r\n"
+		body += f"--{boundary}--\r\n".encode()
+		request = urllib.request.Request(self.url + path, body, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
+		try:
+			with self.opener.open(request, timeout=60) as answer:
+				sys.exit(f"{path} answered {answer.status} instead of a redirect:\n{answer.read().decode()[:4000]}")
+		except urllib.error.HTTPError as answer:
+			if answer.code != 303:
+				sys.exit(f"{path} answered {answer.code}:\n{answer.read().decode()[:4000]}")
+			return answer.headers["Location"]
+
+	def submit(self, task, sample, mode, device):
+		where = self.post(f"/leaderboard/{task}/submit", [("mode", mode), ("gpu", device)],
+			[("file", sample.name, sample.read_bytes())])
+		return int(where.rsplit("/", 1)[1])
+
+	def wait(self, submission, limit_s=600):
+		end = time.time() + limit_s
+		while time.time() < end:
+			status = json.loads(self.get(f"/submission/{submission}/status"))
+			if status["state"] not in ("queued", "running"):
+				return status
+			time.sleep(0.1)
+		sys.exit(f"submission {submission} did not end within {limit_s} s: {status}")
+
+
+def expected_samples(folder):
+	"""(sample, mode, verdict) of a task folder, in either form."""
+	definition = folder / "task.yml"
+	if definition.exists():
+		for entry in (yaml.safe_load(definition.read_text()).get("podium") or {}).get("expected", []):
+			yield folder / entry["source"], entry.get("mode", "ranked"), entry["verdict"]
+	else:
+		for sample in sorted((folder / "samples").iterdir()):
+			yield sample, "ranked", sample.stem.replace("-", " ")
+
+
+def job_seconds(submission):
+	"""Claim to result, as the database has it; None without a database at hand."""
+	socket = os.path.join(os.environ.get("PODIUM_VAR", ""), "run", "mariadb.sock")
+	query = ("SELECT TIMESTAMPDIFF(MICROSECOND, started_at, finished_at) / 1e6 FROM podium.jobs "
+		f"WHERE submission_id = {submission}")
+	answer = subprocess.run(["mariadb", "--no-defaults", "-S", socket, "-N", "-e", query], capture_output=True, text=True)
+	return float(answer.stdout.split()[0]) if answer.returncode == 0 and answer.stdout.split() else None
+
+
+def main():
+	parser = argparse.ArgumentParser()
+	parser.add_argument("url")
+	parser.add_argument("--device", default="H200")
+	parser.add_argument("--tasks", default="tasks")
+	parser.add_argument("--only", nargs="*")
+	parser.add_argument("--repeat", type=int, default=0, help="submit vectoradd_py's right sample so often again")
+	options = parser.parse_args()
+	client = Client(options.url)
+	name = "check-" + uuid.uuid4().hex[:8]
+	client.post("/register", [("name", name), ("password", uuid.uuid4().hex)])
+	wrong = 0
+	print(f"{'task':18} {'sample':22} {'mode':9} {'verdict':16} {'score':>14} {'job':>8}")
+	for folder in sorted(pathlib.Path(options.tasks).iterdir()):
+		if not folder.is_dir() or (options.only and folder.name not in options.only):
+			continue
+		for sample, mode, verdict in expected_samples(folder):
+			submission = client.submit(folder.name, sample, mode, options.device)
+			job = client.wait(submission)["jobs"][0]
+			right = job["verdict"] == verdict and (job["score_ns"] is not None) == (verdict == "passed" and mode == "ranked")
+			wrong += not right
+			seconds = job_seconds(submission)
+			score = f"{job['score_ns'] / 1000:.3f} us" if job["score_ns"] else ""
+			print(f"{folder.name:18} {sample.name:22} {mode:9} {job['verdict'] or '':16} {score:>14} "
+				f"{f'{seconds:.2f} s' if seconds is not None else '':>8}" + ("" if right else f"   EXPECTED {verdict}: {job['reason']}"), flush=True)
+	for task in ("vectoradd_py", "vectoradd_cu"):
+		board = json.loads(client.get(f"/leaderboard/{task}.json?gpu={options.device}"))
+		ranked = [row for row in board["rows"] if row["user"] == name]
+		print(f"{task}: " + (f"ranked {ranked[0]['rank']} with {ranked[0]['score_ns'] / 1000:.3f} us" if ranked else "NOT RANKED"))
+		wrong += not ranked
+	if options.repeat:
+		sample = next(s for s, m, v in expected_samples(pathlib.Path(options.tasks) / "vectoradd_py") if v == "passed" and m == "ranked")
+		runs = [client.submit("vectoradd_py", sample, "ranked", options.device) for _ in range(options.repeat)]
+		scores = [client.wait(run)["jobs"][0]["score_ns"] for run in runs]
+		seconds = [job_seconds(run) for run in runs]
+		print(f"vectoradd_py x {options.repeat}: median {statistics.median(scores) / 1000:.3f} us, spread (max - min) / median "
+			f"{(max(scores) - min(scores)) / statistics.median(scores) * 100:.2f} %; claim to result median {statistics.median(seconds):.2f} s")
+	sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,224 @@
+/* lib/database.h against a real MariaDB; tests/integration/library/library.test starts one. */
+#include "lib/database.h"
+#include "lib/scope.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct thing {
+	int64_t number;
+	double real;
+	const char *text;
+	struct blob_value bytes;
+	int64_t at_ms;
+};
+
+static const struct column THING_COLUMNS[] = {
+	INTEGER(struct thing, number), REAL(struct thing, real), TEXT(struct thing, text), BLOB(struct thing, bytes),
+	TIME(struct thing, at_ms),
+};
+static const struct statement THINGS = SELECT(struct thing, THING_COLUMNS,
+	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things ORDER BY number");
+static const struct statement THING = SELECT(struct thing, THING_COLUMNS,
+	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number = ?");
+static const struct statement MISNAMED = SELECT(struct thing, THING_COLUMNS,
+	"SELECT number, `real`, text, bytes, at FROM test_things");
+static const struct statement INSERT = COMMAND("INSERT INTO test_things VALUES (?, ?, ?, ?, ?)");
+static const struct statement ADD = COMMAND("UPDATE test_things SET `real` = `real` + 1 WHERE number = ?");
+static const struct statement BROKEN = COMMAND("INSERT INTO no_such_table VALUES (1)");
+static const struct statement KILL_SELF = COMMAND("KILL CONNECTION_ID()");
+
+static struct database *db;
+static struct config config;
+
+static int open_database(void **state)
+{
+	(void)state;
+	struct error error = {0};
+	if (config_load(&config, &error) || !(db = database_open(&config, &error))) {
+		fprintf(stderr, "%s\n", error.text);
+		return -1;
+	}
+	return database_script(db, "CREATE OR REPLACE TABLE test_things (number BIGINT PRIMARY KEY, `real` DOUBLE, "
+		"text LONGTEXT, bytes LONGBLOB, at DATETIME(3)) ENGINE = InnoDB", &error);
+}
+
+static int close_database(void **state)
+{
+	(void)state;
+	struct error error = {0};
+	int rc = database_script(db, "DROP TABLE test_things", &error);
+	database_close(db);
+	return rc;
+}
+
+static void a_row_comes_back_as_it_was_stored(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	char *large = arena_alloc(arena, 300001);
+	memset(large, 'x', 300000);
+	large[299999] = '\0'; /* inside the blob */
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)-5, 0.1, "µ 'x'; --", large, (size_t)300000,
+		(int64_t)1795241400123), 0);
+	struct thing thing;
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)-5), 0);
+	assert_int_equal(thing.number, -5);
+	assert_true(thing.real == 0.1);
+	assert_string_equal(thing.text, "µ 'x'; --");
+	assert_int_equal(thing.bytes.length, 300000);
+	assert_memory_equal(thing.bytes.bytes, large, 300000);
+	assert_int_equal(thing.at_ms, 1795241400123);
+}
+
+static void null_is_told_from_zero_and_empty(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)1, (double)NAN, NULL, NULL, (size_t)0, TIME_NULL), 0);
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)2, 0.0, "", "", (size_t)0, (int64_t)0), 0);
+	struct thing *things;
+	size_t count;
+	assert_int_equal(database_rows(db, arena, &THINGS, &things, &count, &error, ""), 0);
+	assert_int_equal(count, 3);
+	assert_true(isnan(things[1].real));
+	assert_null(things[1].text);
+	assert_null(things[1].bytes.bytes);
+	assert_true(things[1].at_ms == TIME_NULL);
+	assert_string_equal(things[2].text, "");
+	assert_non_null(things[2].bytes.bytes);
+	assert_int_equal(things[2].at_ms, 0);
+}
+
+static void many_rows_grow_the_array(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	for (int64_t i = 100; i < 1100; i++)
+		assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", i, (double)i, "row", "b", (size_t)1, (int64_t)0), 0);
+	struct thing *things;
+	size_t count;
+	assert_int_equal(database_rows(db, arena, &THINGS, &things, &count, &error, ""), 0);
+	assert_int_equal(count, 1003);
+	assert_int_equal(things[1002].number, 1099);
+	assert_string_equal(things[1002].text, "row");
+}
+
+static void mistakes_are_told_apart(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct thing thing, *things;
+	size_t count;
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)99999), ERROR_NOT_FOUND);
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", (int64_t)1, 0.0, "", "", (size_t)0, (int64_t)0), ERROR_CONFLICT);
+	assert_int_equal(database_execute(db, &BROKEN, &error, ""), ERROR_DATABASE);
+	assert_int_equal(database_execute(db, &ADD, &error, ""), ERROR_SYSTEM);
+	assert_int_equal(database_rows(db, arena, &MISNAMED, &things, &count, &error, ""), ERROR_SYSTEM);
+	assert_non_null(strstr(error.text, "Column 4 is at in the statement and at_ms in its row"));
+}
+
+static int add_then_fail(struct database *connection, void *context, struct error *error)
+{
+	(void)context;
+	int rc = database_execute(connection, &ADD, error, "i", (int64_t)2);
+	return rc ? rc : ERROR_LIMIT;
+}
+
+static void a_transaction_that_fails_leaves_nothing(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	assert_int_equal(database_transaction(db, add_then_fail, NULL, &error), ERROR_LIMIT);
+	struct thing thing;
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)2), 0);
+	assert_true(thing.real == 0.0);
+}
+
+struct crossing { pthread_barrier_t *barrier; int64_t first, second; int rc; int tries; };
+
+static int add_both(struct database *connection, void *context, struct error *error)
+{
+	struct crossing *c = context;
+	int rc = database_execute(connection, &ADD, error, "i", c->first);
+	if (!rc && c->tries++ == 0)
+		pthread_barrier_wait(c->barrier);
+	return rc ? rc : database_execute(connection, &ADD, error, "i", c->second);
+}
+
+static void *cross(void *context)
+{
+	struct crossing *c = context;
+	struct error error = {0};
+	cleanup_database struct database *own = database_open(&config, &error);
+	c->rc = own ? database_transaction(own, add_both, c, &error) : error.code;
+	return NULL;
+}
+
+static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
+{
+	(void)state;
+	pthread_barrier_t barrier;
+	pthread_barrier_init(&barrier, NULL, 2);
+	struct crossing crossings[] = { { &barrier, 100, 101, -1, 0 }, { &barrier, 101, 100, -1, 0 } };
+	pthread_t threads[2];
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, cross, &crossings[i]), 0);
+	for (size_t i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&barrier);
+	assert_int_equal(crossings[0].rc, 0);
+	assert_int_equal(crossings[1].rc, 0);
+	assert_int_equal(crossings[0].tries + crossings[1].tries, 3); /* one of them went twice */
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct thing thing;
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)100), 0);
+	assert_true(thing.real == 102);
+}
+
+static int die_in_between(struct database *connection, void *context, struct error *error)
+{
+	(void)context;
+	database_execute(connection, &KILL_SELF, error, "");
+	return database_execute(connection, &ADD, error, "i", (int64_t)2);
+}
+
+static void a_lost_connection_is_opened_again_but_never_inside_a_transaction(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct thing thing;
+	assert_int_equal(database_transaction(db, die_in_between, NULL, &error), ERROR_DATABASE);
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)2), 0);
+	assert_true(thing.real == 0.0);
+	database_execute(db, &KILL_SELF, &error, "");
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)2), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_comes_back_as_it_was_stored),
+		cmocka_unit_test(null_is_told_from_zero_and_empty),
+		cmocka_unit_test(many_rows_grow_the_array),
+		cmocka_unit_test(mistakes_are_told_apart),
+		cmocka_unit_test(a_transaction_that_fails_leaves_nothing),
+		cmocka_unit_test(two_transactions_that_deadlock_both_succeed_in_the_end),
+		cmocka_unit_test(a_lost_connection_is_opened_again_but_never_inside_a_transaction),
+	};
+	return cmocka_run_group_tests(tests, open_database, close_database);
+}
