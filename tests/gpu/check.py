@@ -4,81 +4,37 @@ verdicts against what the tasks expect. Prints one row per submission and exits 
 	check.py URL [--device MODEL] [--tasks DIR] [--repeat N] [--only TASK ...]
 """
 import argparse
-import html.parser
-import http.cookiejar
-import json
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 import uuid
 
 import yaml
 
-
-class HiddenFields(html.parser.HTMLParser):
-	"""The value of the hidden field `csrf`."""
-	csrf = None
-
-	def handle_starttag(self, tag, attrs):
-		attributes = dict(attrs)
-		if tag == "input" and attributes.get("name") == "csrf":
-			self.csrf = attributes["value"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from client import Client  # noqa: E402
 
 
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-	def redirect_request(self, *arguments):
-		return None
-
-
-class Client:
-	def __init__(self, url):
-		self.url = url
-		jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-		self.opener = urllib.request.build_opener(jar, NoRedirect)
-
-	def get(self, path):
-		with self.opener.open(self.url + path, timeout=30) as answer:
-			return answer.read().decode()
-
-	def csrf(self, path):
-		parser = HiddenFields()
-		parser.feed(self.get(path))
-		return parser.csrf
-
-	def post(self, path, fields, files=(), form=None):
+class Participant(Client):
+	def send(self, path, fields, files=()):
 		"""Posts a form and returns where it redirects to."""
-		boundary = uuid.uuid4().hex
-		body = b""
-		for name, value in [("csrf", self.csrf(form or path))] + list(fields):
-			body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
-		for name, filename, content in files:
-			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
-				'Content-Type: application/octet-stream\r\n\r\n').encode() + content + b"\r\n"
-		body += f"--{boundary}--\r\n".encode()
-		request = urllib.request.Request(self.url + path, body, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
-		try:
-			with self.opener.open(request, timeout=60) as answer:
-				sys.exit(f"{path} answered {answer.status} instead of a redirect:\n{answer.read().decode()[:4000]}")
-		except urllib.error.HTTPError as answer:
-			if answer.code != 303:
-				sys.exit(f"{path} answered {answer.code}:\n{answer.read().decode()[:4000]}")
-			return answer.headers["Location"]
+		answer = self.post(path, fields, files)
+		if answer.status != 303:
+			sys.exit(f"{path} answered {answer.status}:\n{answer.words()[:2000]}")
+		return answer.location
 
 	def submit(self, task, sample, mode, device):
-		where = self.post(f"/leaderboard/{task}/submit", [("mode", mode), ("gpu", device)],
+		where = self.send(f"/leaderboard/{task}/submit", [("mode", mode), ("gpu", device)],
 			[("file", sample.name, sample.read_bytes())])
 		return int(where.rsplit("/", 1)[1])
 
 	def wait(self, submission, limit_s=600):
 		end = time.time() + limit_s
 		while time.time() < end:
-			status = json.loads(self.get(f"/submission/{submission}/status"))
+			status = self.get(f"/submission/{submission}/status").json
 			if status["state"] not in ("queued", "running"):
 				return status
 			time.sleep(0.1)
@@ -113,9 +69,9 @@ def main():
 	parser.add_argument("--only", nargs="*")
 	parser.add_argument("--repeat", type=int, default=0, help="submit vectoradd_py's right sample so often again")
 	options = parser.parse_args()
-	client = Client(options.url)
+	client = Participant(options.url)
 	name = "check-" + uuid.uuid4().hex[:8]
-	client.post("/register", [("name", name), ("password", uuid.uuid4().hex)])
+	client.send("/register", [("name", name), ("password", uuid.uuid4().hex)])
 	wrong = 0
 	print(f"{'task':18} {'sample':22} {'mode':9} {'verdict':16} {'score':>14} {'job':>8}")
 	for folder in sorted(pathlib.Path(options.tasks).iterdir()):
@@ -131,7 +87,7 @@ def main():
 			print(f"{folder.name:18} {sample.name:22} {mode:9} {job['verdict'] or '':16} {score:>14} "
 				f"{f'{seconds:.2f} s' if seconds is not None else '':>8}" + ("" if right else f"   EXPECTED {verdict}: {job['reason']}"), flush=True)
 	for task in ("vectoradd_py", "vectoradd_cu"):
-		board = json.loads(client.get(f"/leaderboard/{task}.json?gpu={options.device}"))
+		board = client.get(f"/leaderboard/{task}.json?gpu={options.device}").json
 		ranked = [row for row in board["rows"] if row["user"] == name]
 		print(f"{task}: " + (f"ranked {ranked[0]['rank']} with {ranked[0]['score_ns'] / 1000:.3f} us" if ranked else "NOT RANKED"))
 		wrong += not ranked

@@ -1,0 +1,114 @@
+"""A visitor of Podium without a browser: cookies, hidden fields and forms, with the standard library only."""
+import html.parser
+import http.client
+import json
+import urllib.parse
+import uuid
+
+
+class Answer:
+	def __init__(self, response):
+		self.status = response.status
+		self.headers = response.headers
+		self.bytes = response.read()
+
+	@property
+	def text(self):
+		return self.bytes.decode()
+
+	@property
+	def json(self):
+		return json.loads(self.bytes)
+
+	@property
+	def location(self):
+		return self.headers.get("Location")
+
+	def words(self):
+		"""What a reader sees: the text of the page with white space folded."""
+		reader = Page()
+		reader.feed(self.text)
+		return " ".join(" ".join(reader.texts).split())
+
+
+class Page(html.parser.HTMLParser):
+	"""The text of a page, its forms' hidden token, its links, and whether its elements nest."""
+	VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+	def __init__(self):
+		super().__init__()
+		self.texts, self.links, self.stack, self.faults, self.ids = [], [], [], [], []
+		self.csrf = None
+
+	def handle_starttag(self, tag, attrs):
+		attributes = dict(attrs)
+		if len(attributes) != len(attrs):
+			self.faults.append(f"<{tag}> in line {self.getpos()[0]} has an attribute twice")
+		if tag == "input" and attributes.get("name") == "csrf":
+			self.csrf = attributes["value"]
+		if tag == "a" and "href" in attributes:
+			self.links.append(attributes["href"])
+		if "id" in attributes:
+			self.ids.append(attributes["id"])
+		if tag not in self.VOID:
+			self.stack.append(tag)
+
+	def handle_startendtag(self, tag, attrs):
+		self.handle_starttag(tag, attrs)
+		if tag not in self.VOID:
+			self.stack.pop()
+
+	def handle_endtag(self, tag):
+		if not self.stack or self.stack[-1] != tag:
+			self.faults.append(f"</{tag}> in line {self.getpos()[0]} closes {self.stack[-3:]}")
+		else:
+			self.stack.pop()
+
+	def handle_data(self, data):
+		self.texts.append(data)
+
+
+class Client:
+	def __init__(self, url, host=None):
+		self.url = urllib.parse.urlsplit(url)
+		self.cookies = {}
+		self.host = host
+
+	def request(self, method, path, body=None, headers=None):
+		connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=60)
+		headers = dict(headers or {})
+		if self.cookies:
+			headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+		connection.request(method, path, body, headers)
+		answer = Answer(connection.getresponse())
+		for cookie in answer.headers.get_all("Set-Cookie") or []:
+			name, _, rest = cookie.partition("=")
+			value, _, attributes = rest.partition(";")
+			if not value or "max-age=0" in attributes.lower():
+				self.cookies.pop(name, None)
+			else:
+				self.cookies[name] = value
+		connection.close()
+		return answer
+
+	def get(self, path, **headers):
+		return self.request("GET", path, headers=headers)
+
+	def csrf(self, path):
+		page = Page()
+		page.feed(self.get(path).text)
+		return page.csrf
+
+	def post(self, path, fields=(), files=(), form=None, csrf=None, headers=None):
+		"""Sends a form as multipart/form-data. `form` is the page that holds it, if it is not `path`."""
+		token = csrf if csrf is not None else self.csrf(form or path)
+		boundary = uuid.uuid4().hex
+		body = b""
+		for name, value in ([("csrf", token)] if token else []) + list(fields):
+			body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
+			body += (value if isinstance(value, bytes) else str(value).encode()) + b"\r\n"
+		for name, filename, content in files:
+			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
+				"Content-Type: application/octet-stream\r\n\r\n").encode() + content + b"\r\n"
+		body += f"--{boundary}--\r\n".encode()
+		return self.request("POST", path, body, {"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})})
