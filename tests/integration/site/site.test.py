@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+"""The pages through nginx, without a browser: who may do what, what is refused and how, what is shown to whom."""
+import io
+import json
+import pathlib
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance()
+anyone = Client(site.url)
+ada, bob, admin = Client(site.url), Client(site.url), Client(site.url)
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+REFERENCE = "def generate_input(seed):\n    return seed\n\ndef check_implementation(data, output):\n    return output == data, 'not the same'\n"
+RIGHT = "def custom_kernel(data):\n    return data\n"
+WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
+TASK = """
+lang: py
+description: "A *small* task. <b>bold</b> <script>alert(1)</script> [link](javascript:alert(1))"
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: utils.py, source: "@STOCK@"}
+  - {name: eval.py, source: "@STOCK@"}
+config: {main: eval.py}
+tests: [{seed: 1}, {seed: 2}]
+benchmarks: [{seed: 3}]
+"""
+
+
+def zip_of(**files):
+	packed = io.BytesIO()
+	with zipfile.ZipFile(packed, "w") as archive:
+		for name, text in files.items():
+			archive.writestr(name.replace("__", "/").replace("_dot_", "."), text)
+	return packed.getvalue()
+
+
+def task_zip(task=TASK):
+	return zip_of(task_dot_yml=task, reference_dot_py=REFERENCE)
+
+
+def register(client, name):
+	answer = client.post("/register", [("name", name), ("password", "a long password")])
+	equal(answer.status, 303)
+
+
+def submit(client, code, mode="ranked", board="small", name="kernel.py"):
+	answer = client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("gpu", "CPU")], [("file", name, code.encode())])
+	if answer.status != 303:
+		raise AssertionError(f"{answer.status}: {answer.words()[:1500]}")
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def ended(client, submission):
+	end = time.time() + 120
+	while time.time() < end:
+		status = client.get(f"/submission/{submission}/status").json
+		if status["state"] not in ("queued", "running"):
+			return status
+		time.sleep(0.1)
+	raise AssertionError(f"submission {submission} did not end: {status}")
+
+
+@test
+def everyone_gets_the_list_of_leaderboards():
+	answer = anyone.get("/")
+	equal(answer.status, 200)
+	contains(answer.text, "vectoradd_py")
+	equal(answer.headers["X-Content-Type-Options"], "nosniff")
+	contains(answer.headers["Content-Security-Policy"], "default-src 'none'")
+	lacks(answer.headers["Content-Security-Policy"], "unsafe")
+	equal(answer.headers.get("Set-Cookie"), None)
+
+
+@test
+def health_is_told_from_the_database():
+	equal(anyone.get("/healthz").status, 200)
+
+
+@test
+def an_account_is_registered_once_whatever_the_case_of_its_name():
+	register(ada, "ada")
+	answer = bob.post("/register", [("name", "ADA"), ("password", "a long password")])
+	equal(answer.status // 100, 4)
+	contains(answer.words(), "is taken")
+	contains(answer.text, 'value="ADA"')
+	register(bob, "bob")
+
+
+@test
+def a_wrong_password_and_a_missing_user_get_the_same_answer():
+	stranger = Client(site.url)
+	wrong = stranger.post("/login", [("name", "ada"), ("password", "not the password")])
+	missing = stranger.post("/login", [("name", "nobody-here"), ("password", "not the password")])
+	equal(wrong.status, missing.status)
+	equal(wrong.status // 100, 4)
+	equal(wrong.words().replace("ada", ""), missing.words().replace("nobody-here", ""))
+
+
+@test
+def logging_in_changes_the_token_and_logging_out_ends_it():
+	client = Client(site.url)
+	client.get("/login")
+	before = dict(client.cookies)
+	equal(client.post("/login", [("name", "ada"), ("password", "a long password")]).status, 303)
+	if client.cookies == before:
+		raise AssertionError("the token was kept")
+	kept = dict(client.cookies)
+	equal(client.get("/account").status, 200)
+	equal(client.post("/logout", form="/account").status, 303)
+	client.cookies = kept
+	equal(client.get("/account").status // 100, 3)
+
+
+@test
+def login_never_leads_to_another_site():
+	for target in ("https://example.org/", "//example.org/", "/\\example.org", "javascript:alert(1)"):
+		client = Client(site.url)
+		answer = client.post("/login", [("name", "ada"), ("password", "a long password"), ("next", target)])
+		equal(answer.status, 303)
+		equal(answer.location.removeprefix(site.url), "/")
+
+
+@test
+def a_form_without_its_token_or_from_another_origin_is_refused():
+	answer = ada.post("/account/password", [("current", "a long password")], csrf="0" * 64)
+	equal(answer.status, 403)
+	answer = ada.post("/logout", form="/account", headers={"Origin": "https://evil.example"})
+	equal(answer.status, 403)
+	equal(ada.get("/account").status, 200)
+
+
+@test
+def a_participant_may_not_see_the_panel_and_a_stranger_is_asked_to_log_in():
+	for path in ("/admin", "/admin/users", "/admin/audit", "/admin/leaderboards/new", "/admin/leaderboard/vectoradd_py/edit",
+			"/admin/leaderboard/vectoradd_py/delete"):
+		equal(ada.get(path).status, 403)
+		answer = anyone.get(path)
+		equal(answer.status, 303)
+		contains(answer.location, "/login")
+	equal(ada.post("/admin/leaderboard/vectoradd_py/delete", [("name", "vectoradd_py")], form="/account").status, 403)
+
+
+@test
+def the_first_admin_must_change_the_one_time_password():
+	password = (site.var / "admin-password").read_text().strip()
+	equal((site.var / "admin-password").stat().st_mode & 0o777, 0o600)
+	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
+	equal(admin.get("/admin").location.removeprefix(site.url), "/account")
+	fields = [("current", password), ("password", "the admin's own"), ("again", "the admin's own")]
+	equal(admin.post("/account/password", fields, form="/account").status, 303)
+	if admin.get("/admin").status != 200:
+		equal(admin.post("/login", [("name", "admin"), ("password", "the admin's own")]).status, 303)
+	equal(admin.get("/admin").status, 200)
+
+
+@test
+def an_admin_creates_a_leaderboard_from_a_zip():
+	answer = admin.post("/admin/leaderboards/new", [("name", "small"), ("deadline", ""), ("gpu", "CPU"), ("accepting", "1"),
+		("sources_public", "1")], [("task", "task.zip", task_zip())])
+	if answer.status != 303:
+		raise AssertionError(answer.words()[:1500])
+	page = anyone.get("/leaderboard/small").text
+	contains(page, "<em>small</em>")
+	lacks(page, "<script>alert")
+	lacks(page, "javascript:")
+
+
+@test
+def a_zip_that_is_no_task_is_refused_at_its_field_and_nothing_is_stored():
+	for content, sentence in ((b"not a zip at all", "zip"), (zip_of(readme_dot_txt="x"), "task.yml"),
+			(task_zip(TASK.replace("lang: py", "lang: rust")), "lang"), (zip_of(task_dot_yml=TASK), "reference.py"),
+			(zip_of(**{"..__task_dot_yml": TASK}), "..")):
+		answer = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")], [("task", "task.zip", content)])
+		equal(answer.status // 100, 4)
+		contains(answer.words(), sentence)
+		contains(answer.text, 'value="broken"')
+	equal(anyone.get("/leaderboard/broken").status, 404)
+	equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name = 'broken'"), [["0"]])
+
+
+@test
+def a_submission_runs_to_the_ranking():
+	submission = submit(ada, RIGHT)
+	status = ended(anyone, submission)
+	equal((status["verdict"], status["jobs"][0]["state"], status["jobs"][0]["gpu"]), ("passed", "done", "CPU"))
+	board = anyone.get("/leaderboard/small.json?gpu=CPU").json
+	equal([(row["rank"], row["user"], row["submission"]) for row in board["rows"]], [(1, "ada", submission)])
+	equal(board["rows"][0]["score_ns"], status["jobs"][0]["score_ns"])
+	contains(anyone.get("/leaderboard/small").words(), "ada")
+	contains(anyone.get("/leaderboard/small.csv?gpu=CPU").text, "ada")
+
+
+@test
+def a_wrong_answer_says_which_case_and_is_not_ranked():
+	status = ended(bob, submit(bob, WRONG))
+	equal((status["verdict"], status["jobs"][0]["score_ns"]), ("wrong answer", None))
+	contains(anyone.get(f"/submission/{status['id']}").words(), "not the same")
+	equal(len(anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]), 1)
+
+
+@test
+def test_and_benchmark_modes_are_not_ranked():
+	for mode in ("test", "benchmark"):
+		status = ended(bob, submit(bob, RIGHT, mode))
+		equal((status["verdict"], status["jobs"][0]["score_ns"]), ("passed", None))
+	equal(len(anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]), 1)
+
+
+@test
+def an_equal_or_slower_run_of_the_same_user_does_not_add_a_row():
+	ended(ada, submit(ada, RIGHT.replace("return data", "sum(range(100000)); return data")))
+	equal([row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]], ["ada"])
+
+
+@test
+def a_file_that_cannot_be_run_is_refused_at_its_field_with_what_was_typed_kept():
+	def refused(sentence, fields=(), files=(), mode="benchmark"):
+		answer = ada.post("/leaderboard/small/submit", [("mode", mode), *fields], files)
+		equal(answer.status // 100, 4)
+		contains(answer.words(), sentence)
+		return answer.text
+	refused("empty", [("gpu", "CPU")], [("file", "a.py", b"")])
+	refused(".py", [("gpu", "CPU")], [("file", "a.exe", RIGHT.encode())])
+	refused("UTF-8", [("gpu", "CPU")], [("file", "a.py", b"x = '\xff'")])
+	refused("1 MB", [("gpu", "CPU")], [("file", "a.py", b"#" * 1000001)])
+	kept = refused("other", [("gpu", "CPU"), ("code", "#!POPCORN leaderboard other\n" + HOSTILE)])
+	lacks(kept, "<script>alert")
+	contains(kept, "&lt;script&gt;alert(1)")
+	refused("H200", [("gpu", "CPU"), ("code", "#!POPCORN gpus H200\n" + RIGHT)])
+	refused("H200", [("gpu", "H200"), ("code", RIGHT)])
+	refused("mode", [("gpu", "CPU"), ("code", RIGHT)], mode="nonsense")
+
+
+@test
+def a_header_chooses_the_gpu_when_the_form_does_not():
+	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", "#!POPCORN gpus CPU\n" + RIGHT)])
+	equal(answer.status, 303)
+	ended(ada, int(answer.location.rsplit("/", 1)[1]))
+
+
+@test
+def hostile_names_and_output_are_shown_as_text():
+	code = f"import sys\nprint({HOSTILE!r})\nraise Exception({HOSTILE!r})\n"
+	status = ended(ada, submit(ada, code, "test", name=HOSTILE + ".py"))
+	page = ada.get(f"/submission/{status['id']}").text
+	lacks(page, "<script>alert")
+	contains(page, "&lt;script&gt;alert(1)")
+
+
+@test
+def a_source_is_its_owners_until_the_deadline_and_then_everyones():
+	submission = submit(ada, "# my secret trick\n" + RIGHT, "test")
+	ended(ada, submission)
+	for client, status in ((ada, 200), (admin, 200), (bob, 403), (anyone, 403)):
+		answer = client.get(f"/submission/{submission}/source")
+		equal(answer.status if answer.status != 303 else 403, status)
+		page = client.get(f"/submission/{submission}").text
+		(contains if status == 200 else lacks)(page, "my secret trick")
+	contains(ada.get(f"/submission/{submission}/source").headers["Content-Type"], "text/plain")
+	site.sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 MINUTE WHERE name = 'small'")
+	time.sleep(1.2)  # longer than nginx keeps a page
+	contains(anyone.get(f"/submission/{submission}").text, "my secret trick")
+	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"), ("code", RIGHT)], form="/account")
+	equal(answer.status // 100, 4)
+	contains(answer.words(), "deadline")
+	site.sql("UPDATE leaderboards SET deadline = NULL, accepting = 0 WHERE name = 'small'")
+	answer = ada.post("/leaderboard/small/submit", [("mode", "test"), ("gpu", "CPU"), ("code", RIGHT)], form="/account")
+	equal(answer.status // 100, 4)
+	contains(answer.words(), "closed")
+	site.sql("UPDATE leaderboards SET accepting = 1 WHERE name = 'small'")
+
+
+@test
+def the_secret_seed_is_nowhere_and_every_other_file_is_there():
+	site.sql("UPDATE leaderboards SET secret_seed = 1987654321 WHERE name = 'small'")
+	submission = submit(ada, "import os\nprint(os.environ)\n" + RIGHT)
+	ended(ada, submission)
+	pages = ["/leaderboard/small", "/leaderboard/small/task", "/leaderboard/small.json?gpu=CPU", f"/submission/{submission}/status"]
+	for path in pages:
+		lacks(anyone.get(path).text, "1987654321")
+	files = anyone.get("/leaderboard/small/task").text
+	for name in ("reference.py", "eval.py", "utils.py", "task.yml"):
+		contains(files, name)
+		answer = anyone.get(f"/leaderboard/small/raw/{name}")
+		equal(answer.status, 200)
+		contains(answer.headers["Content-Type"], "text/plain")
+	equal(anyone.get("/leaderboard/small/raw/reference.py").text, REFERENCE)
+	equal(anyone.get("/leaderboard/small/raw/../../../etc/passwd").status // 100, 4)
+
+
+@test
+def what_does_not_exist_answers_404_with_a_page():
+	for path in ("/nothing", "/leaderboard/none", "/leaderboard/none/submit", "/leaderboard/none.json", "/submission/999999",
+			"/submission/abc", "/user/nobody-here", "/leaderboard/small/raw/none.py", "/language/cobol", "/%00", "/leaderboard/%2e%2e"):
+		answer = ada.get(path)
+		equal((path, answer.status), (path, 404 if path != "/%00" else 400))
+
+
+@test
+def other_methods_and_damaged_forms_are_refused():
+	equal(anyone.request("PUT", "/").status, 405)
+	head = anyone.request("HEAD", "/")
+	equal((head.status, head.bytes), (200, b""))
+	equal(ada.request("POST", "/leaderboard/small/submit", b"--x\r\nnonsense", {"Content-Type": "multipart/form-data; boundary=x"}).status // 100, 4)
+	equal(ada.request("POST", "/leaderboard/small/submit", b"a=b", {"Content-Type": "application/json"}).status // 100, 4)
+
+
+@test
+def every_page_nests_and_every_link_leads_somewhere():
+	for client in (anyone, ada, admin):
+		seen, waiting = set(), ["/"]
+		while waiting and len(seen) < 150:
+			path = waiting.pop(0)
+			if path in seen:
+				continue
+			seen.add(path)
+			answer = client.get(path)
+			equal((path, answer.status), (path, 200))
+			if not answer.headers["Content-Type"].startswith("text/html"):
+				continue
+			page = Page()
+			page.feed(answer.text)
+			equal((path, page.faults, page.stack), (path, [], []))
+			equal((path, len(page.ids)), (path, len(set(page.ids))))
+			for link in page.links:
+				link = link.split("#")[0]
+				if link.startswith("/") and not link.startswith("//") and link != "/logout":
+					waiting.append(link)
+				elif link and not link.startswith(("https://", "http://", "?", "/")):
+					raise AssertionError(f"{path} links to {link}")
+
+
+@test
+def a_creator_edits_only_his_own_leaderboards():
+	site.sql("UPDATE users SET role = 'creator' WHERE name = 'bob'")
+	equal(bob.get("/admin/leaderboard/small/edit").status, 403)
+	answer = bob.post("/admin/leaderboards/new", [("name", "bobs"), ("gpu", "CPU"), ("accepting", "1")], [("task", "task.zip", task_zip())])
+	equal(answer.status, 303)
+	equal(bob.get("/admin/leaderboard/bobs/edit").status, 200)
+	equal(bob.get("/admin/users").status, 403)
+
+
+@test
+def a_changed_task_becomes_a_new_version_and_an_equal_one_does_not():
+	def edit(task):
+		files = [("task", "task.zip", task_zip(task))] if task else []
+		answer = bob.post("/admin/leaderboard/bobs/edit", [("gpu", "CPU"), ("accepting", "1"), ("deadline", "2099-01-01T12:00")], files)
+		equal(answer.status, 303)
+		return int(site.sql("SELECT MAX(number) FROM task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.name = 'bobs'")[0][0])
+	equal(edit(None), 1)
+	equal(edit(TASK), 1)
+	equal(edit(TASK.replace("{seed: 3}", "{seed: 4}")), 2)
+	equal(site.sql("SELECT deadline FROM leaderboards WHERE name = 'bobs'"), [["2099-01-01 12:00:00.000"]])
+
+
+@test
+def deleting_needs_the_name_and_takes_everything_with_it():
+	ended(bob, submit(bob, RIGHT, board="bobs"))
+	before = site.sql("SELECT COUNT(*) FROM blobs")
+	equal(bob.post("/admin/leaderboard/bobs/delete", [("name", "bob")]).status // 100, 4)
+	equal(anyone.get("/leaderboard/bobs").status, 200)
+	equal(bob.post("/admin/leaderboard/bobs/delete", [("name", "bobs")]).status, 303)
+	equal(bob.get("/leaderboard/bobs").status, 404)
+	for table in ("submissions s JOIN leaderboards l ON 0", "task_versions v LEFT JOIN leaderboards l ON l.id = v.leaderboard_id WHERE l.id IS NULL",
+			"jobs j LEFT JOIN submissions s ON s.id = j.submission_id WHERE s.id IS NULL",
+			"blobs b WHERE NOT EXISTS (SELECT 1 FROM task_files t WHERE t.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256)"):
+		equal((table, site.sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
+	if int(site.sql("SELECT COUNT(*) FROM blobs")[0][0]) >= int(before[0][0]):
+		raise AssertionError("no blob was removed")
+	contains(json.dumps(site.sql("SELECT actor, action, subject FROM audit_log ORDER BY id DESC LIMIT 1")), "bobs")
+
+
+@test
+def pages_examine_few_rows_among_a_hundred_thousand_submissions():
+	site.sql((ROOT / "tests/bench/data.sql").read_text())
+	queries = ("/", "/leaderboard/bench?gpu=H200", "/leaderboard/bench?gpu=H200&page=9", "/leaderboard/bench.json?gpu=H200", "/user/user7",
+		"/queue", "/leaderboard/bench/task", "/submission/50000")
+	site.sql("SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
+	# Connections keep the settings that they began with, so those of the pages are ended first.
+	for row in site.sql("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = 'podium' AND ID <> CONNECTION_ID()"):
+		site.sql(f"KILL {row[0]}")
+	for path in queries:
+		equal((path, anyone.get(path).status), (path, 200))
+	equal(ada.get("/leaderboard/bench/mine").status, 200)
+	examined = site.sql("SELECT rows_examined, REPLACE(LEFT(sql_text, 300), '\\n', ' ') FROM mysql.slow_log "
+		"WHERE rows_examined > 4000 AND sql_text LIKE '%SELECT%' AND sql_text NOT LIKE '%slow_log%'")
+	equal(examined, [])
+	if int(site.sql("SELECT COUNT(*) FROM mysql.slow_log WHERE sql_text LIKE '%ranking%'")[0][0]) == 0:
+		raise AssertionError("nothing was logged")
+
+
+status = 1
+try:
+	status = run()
+finally:
+	site.remove()
+sys.exit(status)

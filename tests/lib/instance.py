@@ -1,0 +1,56 @@
+"""A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, stopped at the end."""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def free_port():
+	with socket.socket() as probe:
+		probe.bind(("127.0.0.1", 0))
+		return probe.getsockname()[1]
+
+
+class Instance:
+	def __init__(self, **settings):
+		self.var = pathlib.Path(tempfile.mkdtemp(prefix="podium-test."))
+		self.port = free_port()
+		self.url = f"http://127.0.0.1:{self.port}"
+		build = os.environ.get("B", "build/release")
+		self.environment = {**os.environ, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port), **settings}
+		self.admin_program = ROOT / build / "podium-admin"
+		self.start()
+
+	def start(self):
+		self.log = open(self.var / "run.log", "ab")
+		self.process = subprocess.Popen([ROOT / "run"], cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
+			stdout=self.log, stderr=self.log, start_new_session=True)
+		end = time.time() + 120
+		while "Podium is ready" not in (self.var / "run.log").read_text(errors="replace"):
+			if self.process.poll() is not None or time.time() > end:
+				raise SystemExit("Bail out! Podium did not start:\n" + (self.var / "run.log").read_text(errors="replace"))
+			time.sleep(0.1)
+
+	def sql(self, statements):
+		"""Rows of the last statement, as lists of strings."""
+		answer = subprocess.run(["mariadb", "--no-defaults", "-S", self.var / "run" / "mariadb.sock", "-N", "-B", "podium"],
+			input=statements, capture_output=True, text=True)
+		if answer.returncode:
+			raise AssertionError(answer.stderr)
+		return [line.split("\t") for line in answer.stdout.splitlines()]
+
+	def stop(self):
+		if self.process.poll() is None:
+			self.process.send_signal(signal.SIGTERM)
+			self.process.wait(60)
+		self.log.close()
+
+	def remove(self):
+		self.stop()
+		shutil.rmtree(self.var, ignore_errors=True)

@@ -1,0 +1,47 @@
+"""Tests that read as a specification: functions marked with @test run in order and print TAP."""
+import sys
+import traceback
+
+TESTS = []
+
+
+def test(function):
+	TESTS.append(function)
+	return function
+
+
+class Skip(Exception):
+	"""Raised with the reason why a test cannot run here."""
+
+
+def run():
+	failed = 0
+	for number, function in enumerate(TESTS, 1):
+		name = function.__name__.replace("_", " ")
+		try:
+			function()
+			print(f"ok {number} - {name}", flush=True)
+		except Skip as reason:
+			print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+		except Exception:
+			failed += 1
+			print(f"not ok {number} - {name}", flush=True)
+			for line in traceback.format_exc().splitlines():
+				print("# " + line, flush=True)
+	print(f"1..{len(TESTS)}", flush=True)
+	return 1 if failed else 0
+
+
+def equal(got, expected):
+	if got != expected:
+		raise AssertionError(f"got {got!r}, expected {expected!r}")
+
+
+def contains(text, part):
+	if part not in text:
+		raise AssertionError(f"{part!r} is not in {text[:3000]!r}")
+
+
+def lacks(text, part):
+	if part in text:
+		raise AssertionError(f"{part!r} is in {text[:3000]!r}")
