@@ -6,6 +6,7 @@
 #include "lib/arena.h"
 #include "lib/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct file {
@@ -28,9 +29,21 @@ int fileset_add(struct fileset *set, const char *path, const void *bytes, size_t
 /* The file at exactly this path, or NULL. */
 const struct file *fileset_find(const struct fileset *set, const char *path);
 
+/* What is wrong with a path that comes from outside, as the end of a sentence ("contains a backslash"),
+ * or NULL when it is a plain relative path within the limits. */
+const char *path_fault(const char *path, size_t length);
+
+/* ERROR_CONFLICT, naming both, if two of the paths are the same or differ in ASCII case only, or one is a
+ * folder of the other. A path that ends in '/' is a folder. */
+int paths_check(struct arena *arena, const char *const *paths, size_t count, struct error *error);
+
+/* What is not part of an upload: __MACOSX/, .DS_Store, __pycache__/ and .git/, at any depth. */
+bool path_is_debris(const char *path);
+
 /* Limits of what is taken in, whether as a zip or as a folder. */
 enum {
 	fileset_most_files = 512,
+	fileset_most_entries = 4 * 512, /* of a zip, with those that are skipped */
 	fileset_most_file_bytes = 4 * 1024 * 1024,
 	fileset_most_total_bytes = 16 * 1024 * 1024,
 	fileset_most_zip_bytes = 8 * 1024 * 1024,
@@ -43,8 +56,9 @@ enum {
  * (bytes are counted while they are unpacked, the header is not believed), a ratio over 200:1 above 1 MiB,
  * absolute paths, "..", backslashes, NUL or control characters, not UTF-8, too long or too deep,
  * links, devices and other special entries, encrypted entries, the same path twice (also when they
- * differ in case only, or when one is a folder of the other). Folder entries are skipped, and so are
- * __MACOSX/ and .DS_Store. If everything lies in one top folder, that folder is stripped. */
+ * differ in case only, or when one is a folder of the other), a compression other than deflate, and a
+ * table of contents that does not agree with itself. Folder entries and debris are skipped. If everything
+ * lies in one top folder, that folder is stripped. */
 int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, struct error *error);
 
 /* Reads a folder with the same limits; links and special files are refused. */

@@ -1,0 +1,301 @@
+/* Zips from anyone. Nothing in them is believed: names and types of all entries are checked before the
+ * first byte is unpacked, and bytes are counted while they are. The archive stays in memory. */
+#include "lib/fileset.h"
+
+#include "lib/buffer.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zip.h>
+
+enum {
+	most_ratio = 200,
+	ratio_matters_from_bytes = 1024 * 1024,
+	signature_bytes = 4,
+	directory_end_bytes = 22,    /* sizes from the ZIP specification (APPNOTE 6.3.10), 4.3.12 and 4.3.16 */
+	directory_entry_bytes = 46,
+};
+
+struct archive {
+	struct fileset *set;
+	const unsigned char *bytes;
+	size_t length;
+	zip_t *zip;
+	size_t count;        /* entries */
+	const char **names;  /* by entry, as stored */
+	size_t top_bytes;    /* length of the one top folder with its slash, 0 without */
+	size_t total_bytes;  /* unpacked so far */
+	struct error *error;
+};
+
+static void scope_zip_discard(zip_t **zip)
+{
+	if (*zip)
+		zip_discard(*zip);
+}
+
+static void scope_zip_fclose(zip_file_t **file)
+{
+	if (*file)
+		zip_fclose(*file);
+}
+
+#define cleanup_zip __attribute__((cleanup(scope_zip_discard)))
+#define cleanup_zip_file __attribute__((cleanup(scope_zip_fclose)))
+
+/* What people send instead of a zip. */
+static const struct {
+	const char *magic;
+	size_t length;
+	const char *name;
+} OTHER_ARCHIVES[] = {
+	{ "\x1f\x8b", 2, "a gzip file (.gz, .tgz)" },
+	{ "7z\xbc\xaf\x27\x1c", 6, "a 7-Zip archive" },
+	{ "Rar!", 4, "a RAR archive" },
+	{ "\xfd" "7zXZ", 5, "an xz file" },
+	{ "BZh", 3, "a bzip2 file" },
+	{ "\x28\xb5\x2f\xfd", 4, "a Zstandard file" },
+};
+
+static int refuse_format(const unsigned char *bytes, size_t length, struct error *error)
+{
+	if (length >= 2 && memcmp(bytes, "PK", 2) == 0)
+		return fail(error, ERROR_INPUT, "The zip is cut off or damaged: its table of contents is missing at the end. "
+			"Make it again and upload it once more.");
+	for (size_t i = 0; i < COUNT(OTHER_ARCHIVES); i++)
+		if (length >= OTHER_ARCHIVES[i].length && memcmp(bytes, OTHER_ARCHIVES[i].magic, OTHER_ARCHIVES[i].length) == 0)
+			return fail(error, ERROR_INPUT, "The file is %s, not a zip; pack the task's folder as a zip.",
+				OTHER_ARCHIVES[i].name);
+	return fail(error, ERROR_INPUT, "The file is not a zip; pack the task's folder as a zip.");
+}
+
+static unsigned int little16(const unsigned char *at)
+{
+	return (unsigned int)at[0] | (unsigned int)at[1] << 8;
+}
+
+static uint32_t little32(const unsigned char *at)
+{
+	return (uint32_t)little16(at) | (uint32_t)little16(at + 2) << 16;
+}
+
+/* The record that ends an archive must end at its last byte, comment included: data behind it is how one
+ * file shows two contents to two programs. */
+static const unsigned char *directory_end(const unsigned char *bytes, size_t length)
+{
+	for (size_t comment = 0; comment <= UINT16_MAX && length >= directory_end_bytes + comment; comment++) {
+		const unsigned char *at = bytes + length - comment - directory_end_bytes;
+		if (memcmp(at, "PK\5\6", signature_bytes) == 0 && little16(at + 20) == comment)
+			return at;
+	}
+	return NULL;
+}
+
+static int refuse_directory(struct error *error)
+{
+	return fail(error, ERROR_INPUT, "The zip's table of contents is damaged. Make it again and upload it once more.");
+}
+
+static int take_name(struct archive *archive, size_t index, const char *bytes, size_t length)
+{
+	struct arena *arena = archive->set->arena;
+	/* A slash at the end says "folder"; the rules are about the path before it. */
+	size_t path_length = length > 1 && bytes[length - 1] == '/' ? length - 1 : length;
+	const char *fault = path_fault(arena_copy(arena, bytes, path_length), path_length);
+	if (fault)
+		return fail(archive->error, ERROR_INPUT, "The name of the zip's entry %s %s.", quote_bytes(arena, bytes, length),
+			fault);
+	archive->names[index] = arena_strndup(arena, bytes, length);
+	const char *seen = zip_get_name(archive->zip, index, ZIP_FL_ENC_RAW);
+	if (!seen || strcmp(seen, archive->names[index]) != 0)
+		return refuse_directory(archive->error);
+	return 0;
+}
+
+/* libzip ends a name at its first NUL and hides its length, so the names come from here. That both find
+ * the same entries is checked as well. */
+static int read_names(struct archive *archive)
+{
+	const unsigned char *end = directory_end(archive->bytes, archive->length);
+	if (!end || little16(end + 10) != archive->count || little32(end + 16) > (size_t)(end - archive->bytes))
+		return refuse_directory(archive->error);
+	const unsigned char *at = archive->bytes + little32(end + 16);
+	archive->names = arena_array(archive->set->arena, const char *, archive->count + 1);
+	for (size_t i = 0; i < archive->count; i++) {
+		size_t left = (size_t)(end - at);
+		if (left < directory_entry_bytes || memcmp(at, "PK\1\2", signature_bytes) != 0)
+			return refuse_directory(archive->error);
+		size_t name = little16(at + 28), size = directory_entry_bytes + name + little16(at + 30) + little16(at + 32);
+		if (left < size)
+			return refuse_directory(archive->error);
+		int rc = take_name(archive, i, (const char *)at + directory_entry_bytes, name);
+		if (rc)
+			return rc;
+		at += size;
+	}
+	return 0;
+}
+
+static bool is_folder(const char *name)
+{
+	size_t length = strlen(name);
+	return length && name[length - 1] == '/';
+}
+
+/* The upper half of the external attributes is the Unix mode, where the packing program knew one. */
+static int check_type(struct archive *archive, size_t index, const char *shown)
+{
+	zip_uint8_t system;
+	zip_uint32_t attributes = 0;
+	if (zip_file_get_external_attributes(archive->zip, index, 0, &system, &attributes) < 0)
+		return refuse_directory(archive->error);
+	mode_t type = (mode_t)(attributes >> 16) & S_IFMT;
+	if (type == S_IFLNK)
+		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is a link; put the file itself in its place.", shown);
+	if (type && type != S_IFREG && type != S_IFDIR)
+		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is neither a file nor a folder; remove it.", shown);
+	return 0;
+}
+
+static int check_entry(struct archive *archive, size_t index)
+{
+	const char *shown = quote(archive->set->arena, archive->names[index]);
+	zip_stat_t about;
+	if (zip_stat_index(archive->zip, index, 0, &about) < 0)
+		return refuse_directory(archive->error);
+	int rc = check_type(archive, index, shown);
+	if (rc)
+		return rc;
+	if ((about.valid & ZIP_STAT_ENCRYPTION_METHOD) && about.encryption_method != ZIP_EM_NONE)
+		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is encrypted; pack it without a password.", shown);
+	/* Other methods bring decoders whose memory an entry's header chooses. */
+	if (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE)
+		return fail(archive->error, ERROR_INPUT, "The zip's entry %s uses compression method %u; only stored and "
+			"deflated entries are read, which is what every zip program makes by default.", shown,
+			(unsigned int)about.comp_method);
+	return 0;
+}
+
+static bool is_wanted(const char *name)
+{
+	return !path_is_debris(name) && !is_folder(name);
+}
+
+/* Length of the folder, with its slash, that every file lies in; 0 if there is none. */
+static size_t top_folder(const struct archive *archive)
+{
+	const char *top = NULL;
+	size_t length = 0;
+	for (size_t i = 0; i < archive->count; i++) {
+		if (!is_wanted(archive->names[i]))
+			continue;
+		const char *slash = strchr(archive->names[i], '/');
+		if (!slash)
+			return 0;
+		size_t here = (size_t)(slash - archive->names[i]) + 1;
+		if (top && (here != length || strncmp(top, archive->names[i], length) != 0))
+			return 0;
+		top = archive->names[i];
+		length = here;
+	}
+	return length;
+}
+
+/* Everything that can be said before unpacking. */
+static int check_entries(struct archive *archive)
+{
+	int rc = read_names(archive);
+	if (!rc)
+		rc = paths_check(archive->set->arena, archive->names, archive->count, archive->error);
+	size_t files = 0;
+	for (size_t i = 0; i < archive->count && !rc; i++) {
+		rc = check_entry(archive, i);
+		files += is_wanted(archive->names[i]);
+	}
+	if (!rc && files > fileset_most_files)
+		rc = fail(archive->error, ERROR_LIMIT, "The zip holds %zu files; a task may have 512.", files);
+	if (!rc && !files)
+		rc = fail(archive->error, ERROR_INPUT, "The zip holds no files.");
+	return rc;
+}
+
+static int refuse_contents(struct archive *archive, const char *shown, zip_error_t *why)
+{
+	if (zip_error_code_zip(why) == ZIP_ER_CRC)
+		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is damaged: its checksum does not fit. Make the zip "
+			"again and upload it once more.", shown);
+	return fail(archive->error, ERROR_INPUT, "The zip's entry %s is damaged and cannot be unpacked (%s). Make the zip again "
+		"and upload it once more.", shown, zip_error_strerror(why));
+}
+
+static int check_growth(struct archive *archive, const char *shown, size_t unpacked, size_t packed)
+{
+	if (unpacked > fileset_most_file_bytes)
+		return fail(archive->error, ERROR_LIMIT, "The zip's entry %s unpacks to more than 4 MiB.", shown);
+	if (unpacked > ratio_matters_from_bytes && unpacked / most_ratio > packed)
+		return fail(archive->error, ERROR_LIMIT, "The zip's entry %s unpacks to more than 200 times its packed size; that is "
+			"how zip bombs are made, so it is refused.", shown);
+	if (unpacked > fileset_most_total_bytes - archive->total_bytes)
+		return fail(archive->error, ERROR_LIMIT, "The zip unpacks to more than 16 MiB (counted up to its entry %s).", shown);
+	return 0;
+}
+
+static int unpack(struct archive *archive, size_t index)
+{
+	const char *name = archive->names[index], *shown = quote(archive->set->arena, name);
+	zip_stat_t about;
+	if (zip_stat_index(archive->zip, index, 0, &about) < 0)
+		return refuse_directory(archive->error);
+	size_t packed = about.comp_size < archive->length ? (size_t)about.comp_size : archive->length;
+	cleanup_zip_file zip_file_t *file = zip_fopen_index(archive->zip, index, 0);
+	if (!file)
+		return refuse_contents(archive, shown, zip_get_error(archive->zip));
+	cleanup_buffer struct buffer bytes = {0};
+	char piece[16384];
+	for (zip_int64_t got; (got = zip_fread(file, piece, sizeof piece)) != 0;) {
+		if (got < 0)
+			return refuse_contents(archive, shown, zip_file_get_error(file));
+		buffer_append(&bytes, piece, (size_t)got);
+		int rc = check_growth(archive, shown, bytes.length, packed);
+		if (rc)
+			return rc;
+	}
+	archive->total_bytes += bytes.length;
+	return fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes), bytes.length, archive->error);
+}
+
+static zip_t *open_bytes(const void *bytes, size_t length)
+{
+	zip_error_t why;
+	zip_error_init(&why);
+	zip_source_t *source = zip_source_buffer_create(bytes, length, 0, &why);
+	zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+	if (source && !zip)
+		zip_source_free(source);
+	zip_error_fini(&why);
+	return zip;
+}
+
+int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, struct error *error)
+{
+	if (!length)
+		return fail(error, ERROR_INPUT, "The file is empty; choose the zip of the task's folder.");
+	if (length > fileset_most_zip_bytes)
+		return fail(error, ERROR_LIMIT, "The zip is larger than 8 MiB.");
+	cleanup_zip zip_t *zip = open_bytes(bytes, length);
+	if (!zip)
+		return refuse_format(bytes, length, error);
+	struct archive archive = { .set = set, .bytes = bytes, .length = length, .zip = zip, .error = error };
+	archive.count = (size_t)zip_get_num_entries(zip, 0);
+	if (archive.count > fileset_most_entries)
+		return fail(error, ERROR_LIMIT, "The zip has %zu entries; a task may have 512 files.", archive.count);
+	int rc = check_entries(&archive);
+	archive.top_bytes = rc ? 0 : top_folder(&archive);
+	for (size_t i = 0; i < archive.count && !rc; i++)
+		if (is_wanted(archive.names[i]))
+			rc = unpack(&archive, i);
+	return rc;
+}
