@@ -42,6 +42,16 @@ struct request {
 	const char *address;      /* of the client, as nginx says */
 	const char *user_agent;
 	const char *const *path_parameters; /* what `*` in the route's pattern matched, in order */
+	const char *host, *origin; /* the headers; origin may be NULL */
+	bool secure;              /* came over HTTPS */
+	const char *cookies;      /* the header, "" if none */
+
+	/* the body of a POST, before the router has read it into form and uploads */
+	const char *body_type;    /* Content-Type, "" if none */
+	size_t body_length;
+	size_t (*read_body)(void *source, char *bytes, size_t size); /* 0: the end */
+	void *body_source;
+
 	struct field *query;   size_t query_count;
 	struct field *form;    size_t form_count;      /* of a POST, urlencoded or multipart */
 	struct upload *uploads; size_t upload_count;   /* multipart parts with a file name */
@@ -53,6 +63,7 @@ struct request {
 	const char *content_type; /* "text/html; charset=utf-8" unless set */
 	const char *location;     /* for redirects */
 	bool may_be_cached;       /* anonymous GET pages: nginx keeps them for 1 s */
+	bool sets_cookie;         /* then nobody else may be given this answer */
 	struct buffer headers;    /* further header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;
 };
@@ -60,6 +71,7 @@ struct request {
 /* NULL when the field is not there. With repeated fields the first; request_values gives all. */
 const char *request_query(const struct request *request, const char *name);
 const char *request_form(const struct request *request, const char *name);
+const char *request_form_or(const struct request *request, const char *name, const char *otherwise);
 size_t request_form_values(struct request *request, const char *name, const char ***values);
 /* The uploaded file of a form field; NULL when none was chosen (browsers then send an empty name). */
 const struct upload *request_upload(const struct request *request, const char *field);
@@ -83,14 +95,19 @@ struct page {
 	const char *path;         /* for the login link's ?next= */
 	const char *notice;       /* one sentence in a green box, or NULL */
 	int refresh_s;            /* without scripts: reload after so many seconds; 0: never */
+	const char *live_url;     /* with scripts: JSON whose change means that the page changed (live.js); or NULL */
 	int64_t now_ms;
 };
+bool section_is(const struct page *page, const char *section);
 struct page page_make(const struct request *request, const char *title, const char *section);
 
 /* Form state kept after an error: which field the sentence belongs to. Templates call form_error(...). */
 const char *form_error(const struct request *request, const char *field); /* the sentence, or NULL */
 
-/* Sessions, used by account.c only. */
+/* Sessions: session.c. The router recognises the visitor; account.c starts and ends sessions. */
+int session_recognise(struct request *request);               /* fills viewer and csrf from the cookie */
+void session_offer_token(struct request *request);            /* an anonymous visitor gets a token for a form */
+int session_check_form(struct request *request);              /* CSRF token and Origin of a POST */
 int session_start(struct request *request, int64_t user_id);  /* new token, cookie, rotates */
 int session_end(struct request *request);
 

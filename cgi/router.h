@@ -5,16 +5,15 @@
 #include "cgi/request.h"
 
 enum access { ANYONE, LOGGED_IN, CREATORS, ADMINS };   /* least role; CREATORS includes admins */
-enum cost { CHEAP, NORMAL, COSTLY };                   /* class for rate limits: per minute and address */
 
 typedef int handler(struct request *request);
 
 struct route {
 	int methods;              /* METHOD_GET | METHOD_POST */
-	const char *pattern;      /* "/leaderboard/*" : a star stands for one part of the path */
+	const char *pattern;      // "/leaderboard/*": a star stands for one part of the path
 	handler *run;
 	enum access access;
-	enum cost cost;
+	size_t most_body_bytes;   /* of a POST */
 };
 
 /* Matches, checks who may, CSRF and limits, runs the handler, turns errors into pages. Never fails. */

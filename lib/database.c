@@ -61,7 +61,7 @@ static int connect_to_server(struct database *db, struct error *error)
 	db->mysql = mysql_init(NULL);
 	if (!db->mysql)
 		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
-	unsigned int seconds = 5;
+	unsigned int seconds = 2;
 	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
 	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	mysql_options(db->mysql, MYSQL_INIT_COMMAND,
@@ -79,14 +79,20 @@ static int connect_to_server(struct database *db, struct error *error)
 	return 0;
 }
 
-struct database *database_open(const struct config *config, struct error *error)
+struct database *database_lazy(const struct config *config)
 {
 	struct database *db = calloc(1, sizeof *db);
 	if (!db) {
-		fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
-		return NULL;
+		log_error("out of memory");
+		abort();
 	}
 	db->config = *config;
+	return db;
+}
+
+struct database *database_open(const struct config *config, struct error *error)
+{
+	struct database *db = database_lazy(config);
 	if (connect_to_server(db, error)) {
 		free(db);
 		return NULL;

@@ -67,6 +67,9 @@ struct database;
 
 /* Connects as `config` says. NULL with `error` filled when that fails. */
 struct database *database_open(const struct config *config, struct error *error);
+
+/* The same without connecting: the first statement does, and fails with ERROR_DATABASE if it cannot. */
+struct database *database_lazy(const struct config *config);
 void database_close(struct database *db); /* NULL is fine */
 
 static inline void scope_database_close(struct database **db) { database_close(*db); }

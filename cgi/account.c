@@ -1,0 +1,176 @@
+/* Register, log in, log out, change the password. */
+#include "cgi/account.h"
+
+#include "cgi/pages.h"
+#include "templates/account.h"
+#include "templates/login.h"
+#include "templates/register.h"
+
+#include <string.h>
+
+enum {
+	logins_per_name = 10, logins_per_address = 60, login_window_s = 300,
+	registrations_per_address = 200, registration_window_s = 3600,
+};
+
+/* A path of our own, as a browser would read it; anything else leads to the front page. */
+static const char *safe_next(const char *next)
+{
+	if (!next || next[0] != '/' || next[1] == '/')
+		return "/";
+	for (const char *c = next; *c; c++)
+		if (*c == '\\' || (unsigned char)*c <= 0x20 || *c == 0x7f)
+			return "/";
+	return next;
+}
+
+static struct account_form form_of(const struct request *request)
+{
+	const char *next = request->method == METHOD_POST ? request_form(request, "next") : request_query(request, "next");
+	return (struct account_form){
+		.name = request_form_or(request, "name", ""), .next = safe_next(next), .role = role_name(request->viewer.role),
+		.name_error = form_error(request, "name"), .password_error = form_error(request, "password"),
+		.current_error = form_error(request, "current"), .again_error = form_error(request, "again"),
+		.form_error = form_error(request, ""),
+	};
+}
+
+static int show_register(struct request *request)
+{
+	session_offer_token(request);
+	struct page page = page_make(request, "Register", "account");
+	struct account_form form = form_of(request);
+	register_page(&request->body, &page, &form);
+	return 0;
+}
+
+static int show_login(struct request *request)
+{
+	session_offer_token(request);
+	struct page page = page_make(request, "Log in", "account");
+	struct account_form form = form_of(request);
+	login_page(&request->body, &page, &form);
+	return 0;
+}
+
+static int show_account(struct request *request)
+{
+	struct page page = page_make(request, "Account", "account");
+	struct account_form form = form_of(request);
+	if (request_query(request, "changed"))
+		page.notice = "Your password was changed, and every other session was ended.";
+	account_page(&request->body, &page, &form, request->viewer.must_change_password);
+	return 0;
+}
+
+/* The page again with its sentence; errors that are not the user's own go to the router. */
+static int show_again(struct request *request, int rc, int show(struct request *))
+{
+	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
+		return rc;
+	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
+	return show(request);
+}
+
+int page_register(struct request *request)
+{
+	return request->viewer.id ? redirect(request, "/account") : show_register(request);
+}
+
+int action_register(struct request *request)
+{
+	const char *name = request_form_or(request, "name", ""), *password = request_form_or(request, "password", "");
+	int64_t id = 0;
+	int rc = rate_limit_hit(request, arena_printf(request->arena, "register %s", request->address),
+		registrations_per_address, registration_window_s);
+	if (!rc)
+		rc = user_create(request->db, name, password, ROLE_PARTICIPANT, false, &id, request->error);
+	if (rc)
+		return show_again(request, rc, show_register);
+	rc = session_start(request, id);
+	return rc ? rc : redirect(request, "%s", safe_next(request_form(request, "next")));
+}
+
+int page_login(struct request *request)
+{
+	return request->viewer.id ? redirect(request, "%s", safe_next(request_query(request, "next"))) : show_login(request);
+}
+
+/* Counts the attempt for the address and for the name before any password is hashed. */
+static int count_login(struct request *request, const char *name)
+{
+	int rc = rate_limit_hit(request, arena_printf(request->arena, "login from %s", request->address), logins_per_address,
+		login_window_s);
+	return rc ? rc : rate_limit_hit(request, arena_printf(request->arena, "login as %.32s", name), logins_per_name, login_window_s);
+}
+
+static bool is_name_text(const char *name)
+{
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			return false;
+	return true;
+}
+
+int action_login(struct request *request)
+{
+	const char *name = request_form_or(request, "name", ""), *password = request_form_or(request, "password", "");
+	if (!is_name_text(name))
+		name = "?"; /* no account has such a name, and the columns that it is compared with are ASCII */
+	int rc = count_login(request, name);
+	if (rc)
+		return show_again(request, rc, show_login);
+	struct user user;
+	rc = user_by_name(request->db, request->arena, name, &user, request->error);
+	if (rc && rc != ERROR_NOT_FOUND)
+		return rc;
+	bool right = user_password_matches(rc ? NULL : &user, password);
+	if (!right)
+		rc = fail(request->error, ERROR_INPUT, "The name or the password is wrong.");
+	else if (user.banned_at_ms != TIME_NULL)
+		rc = fail(request->error, ERROR_INPUT, "This account was banned. Ask an admin why.");
+	if (rc)
+		return show_again(request, rc, show_login);
+	rc = session_start(request, user.id);
+	return rc ? rc : redirect(request, "%s", user.must_change_password ? "/account" : safe_next(request_form(request, "next")));
+}
+
+int action_logout(struct request *request)
+{
+	int rc = session_end(request);
+	return rc ? rc : redirect(request, "/");
+}
+
+int page_account(struct request *request)
+{
+	return show_account(request);
+}
+
+static int check_passwords(struct request *request, const struct user *user)
+{
+	const char *password = request_form_or(request, "password", ""), *again = request_form_or(request, "again", "");
+	const char *current = request_form_or(request, "current", "");
+	if (strcmp(password, again) != 0)
+		return fail_field(request->error, "again", "The two new passwords differ.");
+	if (strcmp(password, current) == 0)
+		return fail_field(request->error, "password", "The new password is the old one; choose another.");
+	if (!user_password_matches(user, current))
+		return fail_field(request->error, "current", "This is not your current password.");
+	return 0;
+}
+
+int action_password(struct request *request)
+{
+	struct user user;
+	int rc = count_login(request, request->viewer.name);
+	if (!rc)
+		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
+	if (!rc)
+		rc = check_passwords(request, &user);
+	if (!rc)
+		rc = user_set_password(request->db, user.id, request_form_or(request, "password", ""), false, request->error);
+	if (rc)
+		return show_again(request, rc, show_account);
+	rc = session_start(request, user.id);
+	return rc ? rc : redirect(request, "/account?changed=1");
+}

@@ -1,0 +1,156 @@
+#include "cgi/html.h"
+
+#include "lib/format.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* `'` is escaped as well, so that one function serves both kinds of quotes. */
+static const char *entity(char byte)
+{
+	switch (byte) {
+	case '&': return "&amp;";
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '"': return "&quot;";
+	case '\'': return "&#39;";
+	default: return NULL;
+	}
+}
+
+static void escape(struct buffer *out, const char *text, size_t length)
+{
+	size_t begin = 0;
+	for (size_t i = 0; i < length; i++) {
+		const char *replacement = entity(text[i]);
+		if (!replacement)
+			continue;
+		buffer_append(out, text + begin, i - begin);
+		buffer_text(out, replacement);
+		begin = i + 1;
+	}
+	buffer_append(out, text + begin, length - begin);
+}
+
+void html_text(struct buffer *out, const char *text)
+{
+	if (text)
+		escape(out, text, strlen(text));
+}
+
+void html_attribute(struct buffer *out, const char *text)
+{
+	html_text(out, text);
+}
+
+void html_url_part(struct buffer *out, const char *text)
+{
+	for (; text && *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+		if (isalnum(byte) || strchr("-._~/", byte))
+			buffer_byte(out, *text);
+		else
+			buffer_printf(out, "%%%02X", byte);
+	}
+}
+
+void html_url(struct buffer *out, const char *path)
+{
+	/* Anything that could name another host becomes a link to nowhere. */
+	if (!path || path[0] != '/' || path[1] == '/' || path[1] == '\\')
+		path = "/";
+	html_text(out, path);
+}
+
+void html_integer(struct buffer *out, int64_t number)
+{
+	buffer_printf(out, "%lld", (long long)number);
+}
+
+void html_duration(struct buffer *out, double ns)
+{
+	format_text text;
+	format_duration_ns(text, ns);
+	buffer_text(out, text);
+}
+
+void html_duration_err(struct buffer *out, double ns, double err_ns)
+{
+	format_text text;
+	format_duration_err(text, ns, err_ns);
+	buffer_text(out, text);
+}
+
+void html_gap(struct buffer *out, double ns, double best_ns)
+{
+	format_text text;
+	format_gap(text, ns, best_ns);
+	html_text(out, text);
+}
+
+void html_bytes(struct buffer *out, int64_t bytes)
+{
+	format_text text;
+	format_bytes(text, bytes > 0 ? (uint64_t)bytes : 0);
+	buffer_text(out, text);
+}
+
+void html_utc(struct buffer *out, int64_t ms)
+{
+	format_text text;
+	format_utc(text, ms);
+	buffer_text(out, text);
+}
+
+void html_iso(struct buffer *out, int64_t ms)
+{
+	format_text text;
+	format_iso(text, ms);
+	buffer_text(out, text);
+}
+
+void html_relative(struct buffer *out, int64_t ms, int64_t now)
+{
+	format_text text;
+	format_relative(text, ms, now);
+	buffer_text(out, text);
+}
+
+void html_time(struct buffer *out, int64_t ms, int64_t now)
+{
+	if (ms == INT64_MIN)
+		return;
+	buffer_text(out, "<time datetime=\"");
+	html_iso(out, ms);
+	buffer_text(out, "\" title=\"");
+	html_utc(out, ms);
+	buffer_text(out, "\">");
+	html_relative(out, ms, now);
+	buffer_text(out, "</time>");
+}
+
+void html_ordinal(struct buffer *out, int64_t number)
+{
+	static const char *const endings[] = { "th", "st", "nd", "rd" };
+	int64_t last = number % 10, teens = number % 100;
+	buffer_printf(out, "%lld%s", (long long)number, last <= 3 && (teens < 11 || teens > 13) ? endings[last] : "th");
+}
+
+void html_plural(struct buffer *out, int64_t count, const char *noun)
+{
+	buffer_printf(out, "%lld %s%s", (long long)count, noun, count == 1 ? "" : "s");
+}
+
+void html_lines(struct buffer *out, const char *code)
+{
+	size_t number = 1;
+	while (code && *code) {
+		size_t length = strcspn(code, "\n");
+		buffer_printf(out, "<span class=\"line\" id=\"line-%zu\"><a class=\"line-number\" href=\"#line-%zu\">%zu</a>", number, number, number);
+		escape(out, code, length && code[length - 1] == '\r' ? length - 1 : length);
+		buffer_text(out, "\n</span>");
+		code += length + (code[length] == '\n');
+		number++;
+	}
+}

@@ -1,0 +1,37 @@
+/* What templates print with: one function per place and kind of value, so that the name says which
+ * escaping happens. The template compiler writes the calls; a page seldom needs them itself. */
+#ifndef PODIUM_CGI_HTML_H
+#define PODIUM_CGI_HTML_H
+
+#include "lib/buffer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+void html_text(struct buffer *out, const char *text);       /* between tags; NULL prints nothing */
+void html_attribute(struct buffer *out, const char *text);  /* inside a quoted attribute */
+void html_url_part(struct buffer *out, const char *text);   /* one part of a path, or a query's value */
+void html_url(struct buffer *out, const char *path);        /* a whole address of our own: begins with one '/' */
+void html_integer(struct buffer *out, int64_t number);
+
+/* By the C type of the expression: text, or any integer. */
+#define html_auto_(text_function, value) _Generic((value), char *: text_function, const char *: text_function, \
+	default: html_integer)
+#define html_auto_text(out, value)      html_auto_(html_text, value)(out, value)
+#define html_auto_attribute(out, value) html_auto_(html_attribute, value)(out, value)
+#define html_auto_url_part(out, value)  html_auto_(html_url_part, value)(out, value)
+
+/* Filters: {{x | duration}} is html_duration(out, x). */
+void html_duration(struct buffer *out, double ns);                       /* 31.90 µs */
+void html_duration_err(struct buffer *out, double ns, double err_ns);    /* 31.90 ± 0.20 µs */
+void html_gap(struct buffer *out, double ns, double best_ns);            /* +4.2 % */
+void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
+void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
+void html_iso(struct buffer *out, int64_t ms);                           /* 2026-11-21T06:10:20.123Z */
+void html_relative(struct buffer *out, int64_t ms, int64_t now_ms);      /* 3 minutes ago */
+void html_time(struct buffer *out, int64_t ms, int64_t now_ms);          /* a <time> element with both */
+void html_ordinal(struct buffer *out, int64_t number);                   /* 1st, 2nd, 3rd, 11th */
+void html_plural(struct buffer *out, int64_t count, const char *noun);   /* 1 case, 2 cases */
+void html_lines(struct buffer *out, const char *code);                   /* numbered lines, each `line-N` linkable */
+
+#endif

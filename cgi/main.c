@@ -1,0 +1,220 @@
+/* podium-web: answers FastCGI requests on a Unix socket with a fixed number of threads, each with a
+ * database connection of its own. */
+#include "cgi/form.h"
+#include "cgi/router.h"
+#include "lib/log.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "lib/user.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcgiapp.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+enum { most_threads = 256, backlog = 512 };
+
+static struct config config;
+static int listener = -1;
+static atomic_bool stopping;
+
+/* ---- one request ---- */
+
+static const char *parameter(const FCGX_Request *fcgi, const char *name)
+{
+	const char *value = FCGX_GetParam(name, fcgi->envp);
+	return value ? value : "";
+}
+
+static size_t read_body(void *source, char *bytes, size_t size)
+{
+	FCGX_Request *fcgi = source;
+	int got = FCGX_GetStr(bytes, (int)size, fcgi->in);
+	return got > 0 ? (size_t)got : 0;
+}
+
+static void fill_request(struct request *request, FCGX_Request *fcgi)
+{
+	const char *method = parameter(fcgi, "REQUEST_METHOD");
+	request->is_head = strcmp(method, "HEAD") == 0;
+	request->method = request->is_head || strcmp(method, "GET") == 0 ? METHOD_GET
+		: strcmp(method, "POST") == 0 ? METHOD_POST : 0;
+	const char *uri = parameter(fcgi, "REQUEST_URI");
+	request->path = form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
+	request->query_string = parameter(fcgi, "QUERY_STRING");
+	request->address = parameter(fcgi, "REMOTE_ADDR");
+	struct buffer agent = {0};
+	text_append_valid(&agent, parameter(fcgi, "HTTP_USER_AGENT"), strlen(parameter(fcgi, "HTTP_USER_AGENT")));
+	request->user_agent = arena_strdup(request->arena, buffer_string(&agent));
+	buffer_free(&agent);
+	request->host = parameter(fcgi, "HTTP_HOST");
+	request->origin = FCGX_GetParam("HTTP_ORIGIN", fcgi->envp);
+	request->cookies = parameter(fcgi, "HTTP_COOKIE");
+	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0;
+	request->body_type = parameter(fcgi, "CONTENT_TYPE");
+	request->body_length = strtoul(parameter(fcgi, "CONTENT_LENGTH"), NULL, 10);
+	request->read_body = read_body;
+	request->body_source = fcgi;
+}
+
+static void send_response(const struct request *request, FCGX_Stream *out)
+{
+	FCGX_FPrintF(out, "Status: %d\r\nContent-Type: %s\r\n", request->status,
+		request->content_type ? request->content_type : "text/html; charset=utf-8");
+	if (request->location)
+		FCGX_FPrintF(out, "Location: %s\r\n", request->location);
+	/* nginx keeps what has X-Accel-Expires; browsers ask again each time. */
+	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
+		FCGX_PutS("Cache-Control: no-cache\r\nX-Accel-Expires: 1\r\n", out);
+	else
+		FCGX_PutS("Cache-Control: private, no-store\r\nX-Accel-Expires: 0\r\n", out);
+	if (request->headers.length)
+		FCGX_PutStr(request->headers.data, (int)request->headers.length, out);
+	FCGX_PutS("\r\n", out);
+	if (!request->is_head && request->body.length)
+		FCGX_PutStr(request->body.data, (int)request->body.length, out);
+}
+
+static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db)
+{
+	struct error error = {0};
+	struct request request = { .arena = arena, .config = &config, .db = db, .error = &error };
+	fill_request(&request, fcgi);
+	router_answer(&request);
+	send_response(&request, fcgi->out);
+	buffer_free(&request.headers);
+	buffer_free(&request.body);
+}
+
+/* ---- threads ---- */
+
+static void *serve(void *unused)
+{
+	(void)unused;
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = database_lazy(&config);
+	FCGX_Request fcgi;
+	FCGX_InitRequest(&fcgi, listener, 0);
+	while (!stopping && FCGX_Accept_r(&fcgi) == 0) {
+		answer(&fcgi, arena, db);
+		FCGX_Finish_r(&fcgi);
+		arena_reset(arena);
+	}
+	FCGX_Free(&fcgi, 1);
+	return NULL;
+}
+
+/* Waits for a signal, then lets the threads finish: shutting the listening socket down makes each accept
+ * that waits return, which SIGTERM alone does not (seen with libfcgi 2.4.2). */
+static void wait_for_signal(const sigset_t *signals)
+{
+	int signal;
+	sigwait(signals, &signal);
+	log_info("%s: finishing what is in flight", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+	stopping = true;
+	FCGX_ShutdownPending();
+	shutdown(listener, SHUT_RDWR);
+}
+
+static int run_threads(void)
+{
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	pthread_t threads[most_threads];
+	int64_t started = 0;
+	while (started < config.web_threads && pthread_create(&threads[started], NULL, serve, NULL) == 0)
+		started++;
+	if (!started) {
+		log_error("No thread could be started: %s.", strerror(errno));
+		return 1;
+	}
+	log_info("podium-web %s listens on %s with %lld threads", PODIUM_VERSION, config.fastcgi_socket, (long long)started);
+	wait_for_signal(&signals);
+	for (int64_t i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+/* ---- starting ---- */
+
+/* Whether a program answers on the socket's path already. */
+static bool is_in_use(const struct sockaddr_un *address)
+{
+	cleanup_fd int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	return probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
+}
+
+static int open_listener(struct error *error)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	if (!config.fastcgi_socket[0])
+		return fail(error, ERROR_INPUT, "Set PODIUM_FASTCGI_SOCKET to the path of the socket that nginx connects to.");
+	static_assert(sizeof config.fastcgi_socket <= sizeof address.sun_path, "a longer path would not fit");
+	memcpy(address.sun_path, config.fastcgi_socket, sizeof config.fastcgi_socket);
+	if (is_in_use(&address))
+		return fail(error, ERROR_CONFLICT, "Another podium-web answers on %s already.", config.fastcgi_socket);
+	unlink(config.fastcgi_socket); /* left by one that was killed */
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) || listen(listener, backlog))
+		return fail(error, ERROR_SYSTEM, "Cannot listen on %s: %s.", config.fastcgi_socket, strerror(errno));
+	/* nginx's workers may run as another user; who may reach the socket is decided by its folder. */
+	chmod(config.fastcgi_socket, 0666);
+	return 0;
+}
+
+static void print_help(void)
+{
+	cleanup_buffer struct buffer text = {0};
+	buffer_text(&text, "usage: podium-web [--help] [--version]\n\nServes Podium's pages over FastCGI. Settings come from the file that\n"
+		"PODIUM_CONFIG names and from the environment:\n\n");
+	config_describe(&text);
+	fputs(text.data, stdout);
+}
+
+static int read_options(int argc, char **argv)
+{
+	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, {0} };
+	int option = getopt_long(argc, argv, "hv", options, NULL);
+	if (option == 'h')
+		print_help();
+	else if (option == 'v')
+		puts("podium-web " PODIUM_VERSION);
+	else if (option != -1 || optind < argc)
+		return fputs("usage: podium-web [--help] [--version]\n", stderr), 2;
+	return option == -1 ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	int status = read_options(argc, argv);
+	if (status >= 0)
+		return status;
+	log_open("podium-web");
+	struct error error = {0};
+	if (config_load(&config, &error) || open_listener(&error)) {
+		log_error("%s", error.text);
+		return 1;
+	}
+	if (sodium_init() < 0 || FCGX_Init()) {
+		log_error("libsodium or libfcgi could not be started.");
+		return 1;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	password_limit(config.password_hashes_at_once);
+	status = run_threads();
+	close(listener);
+	unlink(config.fastcgi_socket);
+	log_info("stopped");
+	return status;
+}

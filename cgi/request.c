@@ -1,0 +1,120 @@
+#include "cgi/request.h"
+
+#include "lib/format.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *find(const struct field *fields, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(fields[i].name, name) == 0)
+			return fields[i].value;
+	return NULL;
+}
+
+const char *request_query(const struct request *request, const char *name)
+{
+	return find(request->query, request->query_count, name);
+}
+
+const char *request_form(const struct request *request, const char *name)
+{
+	return find(request->form, request->form_count, name);
+}
+
+const char *request_form_or(const struct request *request, const char *name, const char *otherwise)
+{
+	const char *value = request_form(request, name);
+	return value ? value : otherwise;
+}
+
+size_t request_form_values(struct request *request, const char *name, const char ***values)
+{
+	size_t count = 0;
+	*values = arena_array(request->arena, const char *, request->form_count + 1);
+	for (size_t i = 0; i < request->form_count; i++)
+		if (strcmp(request->form[i].name, name) == 0)
+			(*values)[count++] = request->form[i].value;
+	return count;
+}
+
+const struct upload *request_upload(const struct request *request, const char *field)
+{
+	for (size_t i = 0; i < request->upload_count; i++) {
+		const struct upload *upload = &request->uploads[i];
+		bool chosen = *upload->file_name || upload->length;
+		if (strcmp(upload->field, field) == 0 && chosen)
+			return upload;
+	}
+	return NULL;
+}
+
+bool request_form_flag(const struct request *request, const char *name)
+{
+	const char *value = request_form(request, name);
+	return value && *value && strcmp(value, "0") != 0;
+}
+
+int redirect(struct request *request, const char *format, ...)
+{
+	char path[2048];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(path, sizeof path, format, arguments);
+	va_end(arguments);
+	request->status = 303;
+	request->location = arena_strdup(request->arena, path);
+	return 0;
+}
+
+void response_header(struct request *request, const char *name, const char *value)
+{
+	buffer_printf(&request->headers, "%s: ", name);
+	for (; *value; value++)
+		if ((unsigned char)*value >= 0x20 && *value != 0x7f)
+			buffer_byte(&request->headers, *value);
+	buffer_text(&request->headers, "\r\n");
+}
+
+void response_as_text(struct request *request, const char *file_name, bool download)
+{
+	/* RFC 6266: a plain name for old clients, and the whole one percent-encoded. */
+	struct buffer value = {0};
+	buffer_printf(&value, "%s; filename=\"", download ? "attachment" : "inline");
+	const char *slash = strrchr(file_name, '/');
+	file_name = slash ? slash + 1 : file_name;
+	for (const char *c = file_name; *c; c++)
+		buffer_byte(&value, isalnum((unsigned char)*c) || strchr("._-", *c) ? *c : '_');
+	buffer_text(&value, "\"; filename*=UTF-8''");
+	for (const char *c = file_name; *c; c++) {
+		unsigned char byte = (unsigned char)*c;
+		if (isalnum(byte) || strchr("._-", byte))
+			buffer_byte(&value, *c);
+		else
+			buffer_printf(&value, "%%%02X", byte);
+	}
+	request->content_type = "text/plain; charset=utf-8";
+	response_header(request, "Content-Disposition", value.data);
+	buffer_free(&value);
+}
+
+struct page page_make(const struct request *request, const char *title, const char *section)
+{
+	return (struct page){
+		.title = title, .section = section, .viewer = &request->viewer, .csrf = request->csrf ? request->csrf : "",
+		.path = request->path, .now_ms = now_ms(),
+	};
+}
+
+const char *form_error(const struct request *request, const char *field)
+{
+	bool here = request->error->code && strcmp(request->error->field, field) == 0;
+	return here ? request->error->text : NULL;
+}
+
+bool section_is(const struct page *page, const char *section)
+{
+	return strcmp(page->section, section) == 0;
+}

@@ -1,0 +1,196 @@
+/* Sessions, the tokens of forms, and the counters that slow guessing down. DESIGN: only the hash of a
+ * token is stored, and a token is new after each login. */
+#include "cgi/request.h"
+
+#include "lib/format.h"
+#include "lib/scope.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { token_bytes = 32, session_days = 14, seen_again_after_ms = 60000 };
+
+/* A browser sends a __Host- cookie back over HTTPS only and to no other host. */
+static const char *cookie_name(const struct request *request)
+{
+	return request->secure ? "__Host-podium" : "podium";
+}
+
+struct session_row {
+	int64_t user_id;
+	const char *name, *role;
+	int64_t must_change_password, seen_at_ms;
+};
+static const struct column SESSION_COLUMNS[] = {
+	INTEGER(struct session_row, user_id), TEXT(struct session_row, name), TEXT(struct session_row, role),
+	INTEGER(struct session_row, must_change_password), TIME(struct session_row, seen_at_ms),
+};
+static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
+	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms "
+	"FROM sessions s JOIN users u ON u.id = s.user_id "
+	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL");
+static const struct statement SEEN = COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3) WHERE token_hash = ?");
+static const struct statement INSERT_SESSION = COMMAND(
+	"INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
+	"VALUES (?, ?, ?, LEFT(?, 255), UTC_TIMESTAMP(3) + INTERVAL ? DAY)");
+static const struct statement DELETE_SESSION = COMMAND("DELETE FROM sessions WHERE token_hash = ?");
+static const struct statement DELETE_EXPIRED = COMMAND("DELETE FROM sessions WHERE expires_at < UTC_TIMESTAMP(3) LIMIT 100");
+
+/* ---- the cookie ---- */
+
+/* The token of the cookie, or NULL. The name must match exactly; the value must decode to 32 bytes. */
+static const unsigned char *cookie_token(struct request *request)
+{
+	size_t name_length = strlen(cookie_name(request));
+	for (const char *at = request->cookies; *at;) {
+		at += strspn(at, "; ");
+		size_t length = strcspn(at, ";");
+		if (strncmp(at, cookie_name(request), name_length) == 0 && at[name_length] == '=') {
+			unsigned char *token = arena_alloc(request->arena, token_bytes);
+			size_t got;
+			int rc = sodium_base642bin(token, token_bytes, at + name_length + 1, length - name_length - 1, NULL, &got, NULL,
+				sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+			return rc == 0 && got == token_bytes ? token : NULL;
+		}
+		at += length;
+	}
+	return NULL;
+}
+
+static void set_cookie(struct request *request, const unsigned char *token, int64_t max_age_s)
+{
+	char value[64] = "";
+	if (token)
+		sodium_bin2base64(value, sizeof value, token, token_bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	char age[48] = "";
+	if (max_age_s >= 0)
+		snprintf(age, sizeof age, "; Max-Age=%lld", (long long)max_age_s);
+	response_header(request, "Set-Cookie", arena_printf(request->arena, "%s=%s; Path=/; HttpOnly; SameSite=Lax%s%s",
+		cookie_name(request), value, request->secure ? "; Secure" : "", age));
+	request->may_be_cached = false;
+	request->sets_cookie = true;
+}
+
+static const char *form_token(struct arena *arena, const unsigned char *token)
+{
+	static const char purpose[] = "podium form";
+	unsigned char hash[32];
+	crypto_generichash(hash, sizeof hash, (const unsigned char *)purpose, sizeof purpose - 1, token, token_bytes);
+	char *text = arena_alloc(arena, 2 * sizeof hash + 1);
+	sodium_bin2hex(text, 2 * sizeof hash + 1, hash, sizeof hash);
+	return text;
+}
+
+static void hash_token(unsigned char hash[static crypto_hash_sha256_BYTES], const unsigned char *token)
+{
+	crypto_hash_sha256(hash, token, token_bytes);
+}
+
+/* ---- who asks ---- */
+
+int session_recognise(struct request *request)
+{
+	const unsigned char *token = cookie_token(request);
+	if (!token)
+		return 0;
+	request->csrf = form_token(request->arena, token);
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	hash_token(hash, token);
+	struct session_row row;
+	int rc = database_row(request->db, request->arena, &SESSION, &row, request->error, "b", hash, sizeof hash);
+	if (rc == ERROR_NOT_FOUND)
+		return 0;
+	if (rc)
+		return rc;
+	request->viewer = (struct viewer){ .id = row.user_id, .name = row.name, .must_change_password = row.must_change_password };
+	role_from_name(row.role, &request->viewer.role);
+	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
+		database_execute(request->db, &SEEN, NULL, "b", hash, sizeof hash);
+	return 0;
+}
+
+void session_offer_token(struct request *request)
+{
+	if (request->csrf)
+		return;
+	unsigned char *token = arena_alloc(request->arena, token_bytes);
+	randombytes_buf(token, token_bytes);
+	request->csrf = form_token(request->arena, token);
+	set_cookie(request, token, -1);
+}
+
+static bool is_own_origin(const struct request *request)
+{
+	if (!request->origin)
+		return true;
+	if (strcmp(request->origin, request->config->public_url) == 0)
+		return true;
+	const char *own = arena_printf(request->arena, "http%s://%s", request->secure ? "s" : "", request->host);
+	return strcmp(request->origin, own) == 0;
+}
+
+int session_check_form(struct request *request)
+{
+	const char *sent = request_form(request, "csrf");
+	if (!is_own_origin(request))
+		return fail(request->error, ERROR_FORBIDDEN, "This form was sent from another site, so nothing was changed.");
+	if (!request->csrf || !sent || strlen(sent) != strlen(request->csrf)
+		|| sodium_memcmp(sent, request->csrf, strlen(sent)) != 0)
+		return fail(request->error, ERROR_FORBIDDEN,
+			"This form is too old or was not sent from its page, so nothing was changed. Go back, reload the page and send it again.");
+	return 0;
+}
+
+int session_start(struct request *request, int64_t user_id)
+{
+	session_end(request);
+	unsigned char token[token_bytes], hash[crypto_hash_sha256_BYTES];
+	randombytes_buf(token, sizeof token);
+	hash_token(hash, token);
+	database_execute(request->db, &DELETE_EXPIRED, NULL, "");
+	int rc = database_execute(request->db, &INSERT_SESSION, request->error, "bissi", hash, sizeof hash, user_id,
+		request->address, request->user_agent, (int64_t)session_days);
+	if (rc)
+		return rc;
+	set_cookie(request, token, session_days * 86400);
+	return 0;
+}
+
+int session_end(struct request *request)
+{
+	const unsigned char *token = cookie_token(request);
+	if (!token)
+		return 0;
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	hash_token(hash, token);
+	int rc = database_execute(request->db, &DELETE_SESSION, request->error, "b", hash, sizeof hash);
+	set_cookie(request, NULL, 0);
+	return rc;
+}
+
+/* ---- limits ---- */
+
+struct rate_row { int64_t hits, left_s; };
+static const struct column RATE_COLUMNS[] = { INTEGER(struct rate_row, hits), INTEGER(struct rate_row, left_s) };
+static const struct statement COUNT_HIT = COMMAND(
+	"INSERT INTO rate_limits (subject, window_start, hits) VALUES (LEFT(?, 96), UTC_TIMESTAMP(3), 1) ON DUPLICATE KEY UPDATE "
+	"hits = IF(window_start + INTERVAL ? SECOND < UTC_TIMESTAMP(3), 1, hits + 1), "
+	"window_start = IF(window_start + INTERVAL ? SECOND < UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), window_start)");
+static const struct statement HITS = SELECT(struct rate_row, RATE_COLUMNS,
+	"SELECT hits, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), window_start + INTERVAL ? SECOND) AS left_s "
+	"FROM rate_limits WHERE subject = LEFT(?, 96)");
+
+int rate_limit_hit(struct request *request, const char *subject, int64_t most, int64_t window_s)
+{
+	struct rate_row row;
+	int rc = database_execute(request->db, &COUNT_HIT, request->error, "sii", subject, window_s, window_s);
+	if (!rc)
+		rc = database_row(request->db, request->arena, &HITS, &row, request->error, "is", window_s, subject);
+	if (rc || row.hits <= most)
+		return rc;
+	int64_t wait_s = row.left_s > 0 ? row.left_s + 1 : 1;
+	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
+	return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld second%s and try again.", (long long)wait_s,
+		wait_s == 1 ? "" : "s");
+}

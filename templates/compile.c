@@ -1,0 +1,492 @@
+/* Turns a template into a C function per {{template}} block; templates/README.md describes the language.
+ *
+ *	template-compile IN.html OUT.c OUT.h
+ *
+ * It follows the HTML from byte to byte, as far as is needed to know where an expression stands, because
+ * the place decides how it is escaped. What it cannot place safely it refuses. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum place {
+	IN_TEXT,
+	IN_TAG_NAME,        /* behind "<": no expression here */
+	IN_TAG,             /* between attributes */
+	IN_ATTRIBUTE_NAME,
+	BEFORE_VALUE,       /* behind "=": only a quote may follow */
+	IN_VALUE,
+	IN_COMMENT,
+	IN_RAW_TEXT,        /* inside <script> or <style> */
+};
+
+struct html {
+	enum place place;
+	char quote;
+	char tag[32];       /* of the element whose start tag is being read */
+	char attribute[32];
+	bool value_begun;   /* bytes of the attribute's value were seen */
+	bool closing;       /* reading an end tag */
+	int verbatim;       /* depth inside <pre> and <textarea>, whose white space counts */
+};
+
+enum { most_depth = 32 };
+
+struct compiler {
+	const char *path;
+	char *text;
+	size_t at;
+	int line;
+	FILE *source, *header;
+	struct html html;
+	bool in_template;
+	int depth;
+	struct html opened[most_depth]; /* where the HTML stood when a block began */
+	char *literal;
+	size_t literal_length;
+	int literal_line;
+	char last;          /* last byte of literal text that was kept */
+};
+
+static void refuse(const struct compiler *c, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+static void refuse(const struct compiler *c, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fprintf(stderr, "%s:%d: ", c->path, c->line);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	exit(1);
+}
+
+/* ---- following the HTML ---- */
+
+static void append_name(char name[static 32], char byte)
+{
+	size_t length = strlen(name);
+	if (length < 31) {
+		name[length] = (char)tolower((unsigned char)byte);
+		name[length + 1] = '\0';
+	}
+}
+
+static bool is_verbatim(const char *tag)
+{
+	return strcmp(tag, "pre") == 0 || strcmp(tag, "textarea") == 0;
+}
+
+static void end_tag_text(struct html *h)
+{
+	if (is_verbatim(h->tag))
+		h->verbatim += h->closing ? -1 : 1;
+	bool raw = !h->closing && (strcmp(h->tag, "script") == 0 || strcmp(h->tag, "style") == 0);
+	h->place = raw ? IN_RAW_TEXT : IN_TEXT;
+}
+
+static void open_tag(struct compiler *c, const char *next)
+{
+	struct html *h = &c->html;
+	if (strncmp(next, "!--", 3) == 0) {
+		h->place = IN_COMMENT;
+		return;
+	}
+	h->place = IN_TAG_NAME;
+	h->closing = next[0] == '/';
+	h->tag[0] = '\0';
+}
+
+static void step_in_tag(struct compiler *c, char byte)
+{
+	struct html *h = &c->html;
+	if (byte == '>') {
+		end_tag_text(h);
+	} else if (byte == '=') {
+		h->place = BEFORE_VALUE;
+	} else if (isspace((unsigned char)byte)) {
+		h->place = IN_TAG;
+	} else if (byte != '/') {
+		if (h->place != IN_ATTRIBUTE_NAME)
+			h->attribute[0] = '\0';
+		h->place = IN_ATTRIBUTE_NAME;
+		append_name(h->attribute, byte);
+	}
+}
+
+static void step(struct compiler *c, const char *at)
+{
+	struct html *h = &c->html;
+	char byte = *at;
+	switch (h->place) {
+	case IN_TEXT:
+		if (byte == '<')
+			open_tag(c, at + 1);
+		break;
+	case IN_RAW_TEXT:
+		if (byte == '<' && at[1] == '/')
+			open_tag(c, at + 1);
+		break;
+	case IN_COMMENT:
+		if (byte == '>' && at[-1] == '-' && at[-2] == '-')
+			h->place = IN_TEXT;
+		break;
+	case IN_TAG_NAME:
+		if (byte == '>' || isspace((unsigned char)byte)) {
+			h->place = IN_TAG;
+			step_in_tag(c, byte);
+		} else if (byte != '/') {
+			append_name(h->tag, byte);
+		}
+		break;
+	case IN_TAG:
+	case IN_ATTRIBUTE_NAME:
+		step_in_tag(c, byte);
+		break;
+	case BEFORE_VALUE:
+		if (byte != '"' && byte != '\'')
+			refuse(c, "the value of %s must stand in quotes", h->attribute);
+		h->quote = byte;
+		h->value_begun = false;
+		h->place = IN_VALUE;
+		break;
+	case IN_VALUE:
+		if (byte == h->quote)
+			h->place = IN_TAG;
+		else
+			h->value_begun = true;
+		break;
+	}
+}
+
+/* ---- literal text ---- */
+
+static void write_string(FILE *out, const char *bytes, size_t length)
+{
+	fputc('"', out);
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+		if (byte == '"' || byte == '\\')
+			fprintf(out, "\\%c", byte);
+		else if (byte == '\n')
+			fputs("\\n", out);
+		else if (byte < 0x20 || byte >= 0x7f || byte == '?')
+			fprintf(out, "\\%03o", byte);
+		else
+			fputc(byte, out);
+	}
+	fputc('"', out);
+}
+
+static void flush_literal(struct compiler *c)
+{
+	if (!c->literal_length)
+		return;
+	fprintf(c->source, "#line %d \"%s\"\n\tbuffer_append(out, ", c->literal_line, c->path);
+	write_string(c->source, c->literal, c->literal_length);
+	fprintf(c->source, ", %zu);\n", c->literal_length);
+	c->literal_length = 0;
+}
+
+/* Keeps a byte of text, less what only indents the template. */
+static void keep(struct compiler *c, char byte)
+{
+	bool line_begins = c->last == '\n' || c->last == '\0';
+	if (!c->html.verbatim && line_begins && isspace((unsigned char)byte))
+		return;
+	if (!c->literal_length)
+		c->literal_line = c->line;
+	c->literal[c->literal_length++] = byte;
+	c->last = byte;
+}
+
+static void literal_byte(struct compiler *c)
+{
+	char byte = c->text[c->at];
+	if (!c->in_template) {
+		if (!isspace((unsigned char)byte))
+			refuse(c, "text outside a {{template}} block");
+	} else {
+		keep(c, byte);
+		step(c, c->text + c->at);
+	}
+	if (byte == '\n')
+		c->line++;
+	c->at++;
+}
+
+/* ---- commands ---- */
+
+static char *trimmed(char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	size_t length = strlen(text);
+	while (length && isspace((unsigned char)text[length - 1]))
+		text[--length] = '\0';
+	return text;
+}
+
+static void statement(struct compiler *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void statement(struct compiler *c, const char *format, ...)
+{
+	flush_literal(c);
+	fprintf(c->source, "#line %d \"%s\"\n\t", c->line, c->path);
+	va_list arguments;
+	va_start(arguments, format);
+	vfprintf(c->source, format, arguments);
+	va_end(arguments);
+	fputc('\n', c->source);
+}
+
+static bool same_place(const struct html *a, const struct html *b)
+{
+	return a->place == b->place && a->quote == b->quote && a->verbatim == b->verbatim;
+}
+
+static void open_block(struct compiler *c, const char *keyword, const char *condition)
+{
+	if (c->depth == most_depth)
+		refuse(c, "blocks are nested too deeply");
+	statement(c, "%s (%s) {", keyword, condition);
+	c->opened[c->depth++] = c->html;
+}
+
+static void next_branch(struct compiler *c, const char *code)
+{
+	if (!c->depth)
+		refuse(c, "{{else}} without {{if}}");
+	if (!same_place(&c->html, &c->opened[c->depth - 1]))
+		refuse(c, "a branch must end where it began: inside the same tag, attribute or text");
+	statement(c, "%s", code);
+	c->html = c->opened[c->depth - 1];
+}
+
+static void end_block(struct compiler *c)
+{
+	if (!c->depth) {
+		if (!c->in_template)
+			refuse(c, "{{end}} without a block");
+		if (c->html.place != IN_TEXT)
+			refuse(c, "the template ends inside a tag");
+		statement(c, "}");
+		c->in_template = false;
+		return;
+	}
+	if (!same_place(&c->html, &c->opened[c->depth - 1]))
+		refuse(c, "a block must end where it began: inside the same tag, attribute or text");
+	statement(c, "}");
+	c->depth--;
+}
+
+static void begin_template(struct compiler *c, char *signature)
+{
+	char *parenthesis = strchr(signature, '(');
+	if (c->in_template || !parenthesis)
+		refuse(c, "expected {{template NAME(PARAMETERS)}} outside of another template");
+	*parenthesis = '\0';
+	char *parameters = trimmed(parenthesis + 1);
+	bool none = *parameters == ')';
+	fprintf(c->header, "void %s(struct buffer *out%s%s;\n", trimmed(signature), none ? "" : ", ", parameters);
+	fprintf(c->source, "#line %d \"%s\"\nvoid %s(struct buffer *out%s%s\n{\n", c->line, c->path, trimmed(signature),
+		none ? "" : ", ", parameters);
+	memset(&c->html, 0, sizeof c->html);
+	c->in_template = true;
+	c->last = '\0';
+}
+
+static void call_template(struct compiler *c, char *call)
+{
+	char *parenthesis = strchr(call, '(');
+	if (!parenthesis || c->html.place != IN_TEXT)
+		refuse(c, "expected {{call NAME(ARGUMENTS)}} between tags");
+	*parenthesis = '\0';
+	char *arguments = trimmed(parenthesis + 1);
+	statement(c, "%s(out%s%s;", trimmed(call), *arguments == ')' ? "" : ", ", arguments);
+}
+
+static bool is_url_attribute(const char *name)
+{
+	static const char *const names[] = { "href", "src", "action", "formaction", "poster", "cite" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The part of cgi/html.h's function names that says how this place escapes; refuses places without one. */
+static const char *escape_for(const struct compiler *c, bool whole_url)
+{
+	const struct html *h = &c->html;
+	if (h->place == IN_TEXT && !whole_url)
+		return "text";
+	if (h->place != IN_VALUE)
+		refuse(c, "an expression may stand in text or in a quoted attribute only%s", whole_url ? ", and {{url}} in the latter" : "");
+	if (strncmp(h->attribute, "on", 2) == 0 || strcmp(h->attribute, "style") == 0 || strcmp(h->attribute, "srcdoc") == 0)
+		refuse(c, "no expression may stand in the attribute %s", h->attribute);
+	bool url = is_url_attribute(h->attribute);
+	if (whole_url && (!url || h->value_begun))
+		refuse(c, "{{url}} gives a whole address: it must begin the value of href, src or action");
+	if (url && !whole_url && !h->value_begun)
+		refuse(c, "%s begins with an expression: write {{url x}} for an address of our own", h->attribute);
+	return whole_url ? "url" : url ? "url_part" : "attribute";
+}
+
+/* A single '|' outside quotes and parentheses, with a filter's name behind it; NULL if there is none. */
+static char *find_filter(char *expression)
+{
+	char *bar = strrchr(expression, '|');
+	if (!bar || bar == expression || bar[-1] == '|' || !isspace((unsigned char)bar[1]))
+		return NULL;
+	char *name = trimmed(bar + 1);
+	for (const char *letter = name; *letter; letter++)
+		if (!islower((unsigned char)*letter) && *letter != '_')
+			return NULL;
+	*bar = '\0';
+	return name;
+}
+
+static void output(struct compiler *c, char *expression, bool whole_url)
+{
+	const char *escape = escape_for(c, whole_url);
+	char *filter = find_filter(expression);
+	if (filter && (strcmp(escape, "url") == 0 || strcmp(escape, "url_part") == 0))
+		refuse(c, "no filter may stand in an address");
+	if (filter)
+		statement(c, "html_%s(out, %s);", filter, trimmed(expression));
+	else if (whole_url)
+		statement(c, "html_url(out, %s);", expression);
+	else
+		statement(c, "html_auto_%s(out, %s);", escape, expression);
+	c->last = 'x';
+	c->html.value_begun = true;
+}
+
+static void output_raw(struct compiler *c, const char *expression)
+{
+	if (c->html.place != IN_TEXT)
+		refuse(c, "{{raw}} may stand in text only");
+	statement(c, "buffer_text(out, %s);", expression);
+	c->last = 'x';
+}
+
+static char *after_word(char *command, const char *word)
+{
+	size_t length = strlen(word);
+	if (strncmp(command, word, length) != 0 || (command[length] && !isspace((unsigned char)command[length])))
+		return NULL;
+	return trimmed(command + length);
+}
+
+static void run_command(struct compiler *c, char *command)
+{
+	char *rest;
+	if (*command == '#')
+		return;
+	if ((rest = after_word(command, "include"))) {
+		fprintf(c->header, "#include %s\n", rest);
+		return;
+	}
+	if ((rest = after_word(command, "template"))) {
+		begin_template(c, rest);
+		return;
+	}
+	if (!c->in_template)
+		refuse(c, "{{%s}} outside a {{template}} block", command);
+	if ((rest = after_word(command, "if")))
+		open_block(c, "if", rest);
+	else if ((rest = after_word(command, "for")))
+		open_block(c, "for", rest);
+	else if ((rest = after_word(command, "elif"))) {
+		char *branch = malloc(strlen(rest) + 32);
+		sprintf(branch, "} else if (%s) {", rest);
+		next_branch(c, branch);
+		free(branch);
+	} else if (strcmp(command, "else") == 0)
+		next_branch(c, "} else {");
+	else if (strcmp(command, "end") == 0)
+		end_block(c);
+	else if ((rest = after_word(command, "let")))
+		statement(c, "%s;", rest);
+	else if ((rest = after_word(command, "call")))
+		call_template(c, rest);
+	else if ((rest = after_word(command, "raw")))
+		output_raw(c, rest);
+	else if ((rest = after_word(command, "url")))
+		output(c, rest, true);
+	else if (*command)
+		output(c, command, false);
+	else
+		refuse(c, "{{}} is empty");
+}
+
+static void command(struct compiler *c)
+{
+	char *end = strstr(c->text + c->at, "}}");
+	if (!end)
+		refuse(c, "{{ without }}");
+	*end = '\0';
+	char *inside = c->text + c->at + 2;
+	int lines = 0;
+	for (const char *byte = inside; *byte; byte++)
+		lines += *byte == '\n';
+	run_command(c, trimmed(inside));
+	c->line += lines;
+	c->at = (size_t)(end + 2 - c->text);
+}
+
+static void compile(struct compiler *c)
+{
+	size_t length = strlen(c->text);
+	c->literal = malloc(length + 1);
+	c->line = 1;
+	while (c->at < length) {
+		if (c->text[c->at] == '{' && c->text[c->at + 1] == '{')
+			command(c);
+		else
+			literal_byte(c);
+	}
+	if (c->in_template)
+		refuse(c, "the last {{template}} has no {{end}}");
+	free(c->literal);
+}
+
+static char *read_whole(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	if (!file || fseek(file, 0, SEEK_END)) {
+		perror(path);
+		exit(1);
+	}
+	size_t size = (size_t)ftell(file);
+	rewind(file);
+	char *text = calloc(1, size + 2);
+	if (!text || fread(text, 1, size, file) != size || memchr(text, '\0', size)) {
+		fprintf(stderr, "%s: cannot be read as text\n", path);
+		exit(1);
+	}
+	fclose(file);
+	return text;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 4) {
+		fputs("usage: template-compile IN.html OUT.c OUT.h\n", stderr);
+		return 2;
+	}
+	struct compiler c = { .path = argv[1], .text = read_whole(argv[1]) };
+	c.source = fopen(argv[2], "w");
+	c.header = fopen(argv[3], "w");
+	if (!c.source || !c.header) {
+		perror("template-compile");
+		return 1;
+	}
+	const char *slash = strrchr(argv[3], '/');
+	fprintf(c.header, "/* Made from %s. */\n#pragma once\n#include \"cgi/html.h\"\n", c.path);
+	fprintf(c.source, "/* Made from %s. */\n#include \"templates/%s\"\n", c.path, slash ? slash + 1 : argv[3]);
+	compile(&c);
+	free(c.text);
+	return fclose(c.source) || fclose(c.header) ? 1 : 0;
+}
