@@ -15,13 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+	task_most_cases = 200,         /* tests, and as many benchmarks */
+	task_most_case_bytes = 1000,   /* of one line */
+	task_most_timeout_s = 3600,
+	task_default_timeout_s = 180,
+};
+
 enum task_language { TASK_PY, TASK_CU };
 enum task_ranking_by { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
 enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED };
 
 struct task_file {
 	const char *name;      /* as the runner sees it: "eval.py" */
-	const char *source;    /* path in the upload, "@SUBMISSION@" or "@STOCK@" */
+	const char *source;    /* path in the upload, "@SUBMISSION@", "@STOCK@" (the stock file of the same name)
+	                        * or "@STOCK@:NAME" (the stock file NAME under another name) */
 	bool is_submission;    /* the slot for the participant's file; has no content */
 };
 
@@ -57,6 +65,8 @@ struct task {
 	int64_t seed;
 	bool multi_gpu;
 	enum task_engine engine;
+	const char *flops, *bytes;         /* formulas over the case arguments (lib/formula.h), NULL: not given */
+	double tolerance;                  /* for the page; 0: not given */
 	struct task_expected *expected;    size_t expected_count;
 };
 
@@ -66,8 +76,16 @@ struct task {
 int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,
 	struct error *error);
 
+/* The same, and goes on after a fault: 0 with the task, or ERROR_INPUT with up to task_most_faults
+ * sentences. task_parse gives the first of them. */
+enum { task_most_faults = 50 };
+struct task_faults { const char *sentences[task_most_faults]; size_t count; };
+int task_check(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,
+	struct task_faults *faults);
+
 /* Every file that the task's versions keep, by role, with contents:
- * FILE by its name as the runner sees it, TEMPLATE as "LANGUAGE", SAMPLE by its path, DEFINITION "task.yml". */
+ * FILE by its name as the runner sees it (not the submission's slot), TEMPLATE as "LANGUAGE", SAMPLE by its
+ * path, DEFINITION "task.yml" (the older single file has none). The bytes belong to `upload` and `stock`. */
 enum task_file_role { ROLE_FILE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION };
 const char *task_file_role_name(enum task_file_role role); /* "file", "template", "sample", "definition" */
 struct task_content { enum task_file_role role; const char *path; const char *bytes; size_t length; };
@@ -80,6 +98,7 @@ int task_from_json(struct arena *arena, const json_t *json, struct task **task, 
 
 const char *task_language_name(enum task_language language);     /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
+const char *task_engine_name(enum task_engine engine);           /* "custom", "isolated" */
 
 /* The score of a ranked run, in ns: `means` and `errs` of `count` benchmarks (errs may hold NAN).
  * last: needs exactly one or takes the last; mean; geom: exp(mean of logarithms), which cannot underflow.

@@ -1,0 +1,157 @@
+#include "lib/formula.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { deepest_nesting = 32 };
+
+struct evaluation {
+	const char *at;        /* what is left of the formula */
+	const char *case_line;
+	int depth;
+	bool failed;
+	struct error *error;
+};
+
+static double sum(struct evaluation *evaluation);
+static double factor(struct evaluation *evaluation);
+
+static double stop(struct evaluation *evaluation, const char *what)
+{
+	if (!evaluation->failed)
+		fail(evaluation->error, ERROR_INPUT, "%s at \"%.20s\"", what, evaluation->at);
+	evaluation->failed = true;
+	return NAN;
+}
+
+static bool take(struct evaluation *evaluation, const char *sign)
+{
+	evaluation->at += strspn(evaluation->at, " \t");
+	size_t length = strlen(sign);
+	if (strncmp(evaluation->at, sign, length) != 0)
+		return false;
+	evaluation->at += length;
+	return true;
+}
+
+static size_t word_length(const char *text)
+{
+	size_t length = 0;
+	while (isalnum((unsigned char)text[length]) || text[length] == '_')
+		length++;
+	return length;
+}
+
+/* The value behind "NAME: " in the case line, if it is a number and nothing else. */
+static bool argument(const char *case_line, const char *name, size_t length, double *value)
+{
+	for (const char *part = case_line; *part;) {
+		part += strspn(part, " ;");
+		if (strncmp(part, name, length) == 0 && part[length] == ':') {
+			char *end;
+			const char *text = part + length + 1 + strspn(part + length + 1, " ");
+			*value = strtod(text, &end);
+			return end != text && (!*end || *end == ';');
+		}
+		part += strcspn(part, ";");
+	}
+	return false;
+}
+
+static double name(struct evaluation *evaluation)
+{
+	const char *word = evaluation->at;
+	size_t length = word_length(word);
+	double value = NAN;
+	if (!argument(evaluation->case_line, word, length, &value) && !evaluation->failed) {
+		fail(evaluation->error, ERROR_INPUT, "uses %.*s, which is not a number of this case", (int)length, word);
+		evaluation->failed = true;
+	}
+	evaluation->at += length;
+	return value;
+}
+
+static double number(struct evaluation *evaluation)
+{
+	char *end;
+	double value = strtod(evaluation->at, &end);
+	evaluation->at = end;
+	return value;
+}
+
+static double atom(struct evaluation *evaluation)
+{
+	if (take(evaluation, "(")) {
+		double value = sum(evaluation);
+		return take(evaluation, ")") || evaluation->failed ? value : stop(evaluation, "expected \")\"");
+	}
+	if (isalpha((unsigned char)*evaluation->at) || *evaluation->at == '_')
+		return name(evaluation);
+	if (isdigit((unsigned char)*evaluation->at) || *evaluation->at == '.')
+		return number(evaluation);
+	return stop(evaluation, "expected a number, an argument or \"(\"");
+}
+
+/* -2 ** 2 is -4 and 2 ** -1 is a half, as in Python. */
+static double power(struct evaluation *evaluation)
+{
+	double base = atom(evaluation);
+	return !evaluation->failed && take(evaluation, "**") ? pow(base, factor(evaluation)) : base;
+}
+
+static double factor(struct evaluation *evaluation)
+{
+	if (++evaluation->depth > deepest_nesting)
+		return stop(evaluation, "is nested too deep");
+	double value = take(evaluation, "-") ? -factor(evaluation) : take(evaluation, "+") ? factor(evaluation)
+		: power(evaluation);
+	evaluation->depth--;
+	return value;
+}
+
+static double product(struct evaluation *evaluation)
+{
+	double value = factor(evaluation);
+	while (!evaluation->failed) {
+		if (take(evaluation, "*"))
+			value *= factor(evaluation);
+		else if (take(evaluation, "/"))
+			value /= factor(evaluation);
+		else
+			break;
+	}
+	return value;
+}
+
+static double sum(struct evaluation *evaluation)
+{
+	double value = product(evaluation);
+	while (!evaluation->failed) {
+		if (take(evaluation, "+"))
+			value += product(evaluation);
+		else if (take(evaluation, "-"))
+			value -= product(evaluation);
+		else
+			break;
+	}
+	return value;
+}
+
+int formula_evaluate(const char *formula, const char *case_line, double *value, struct error *error)
+{
+	struct evaluation evaluation = { .at = formula, .case_line = case_line, .error = error };
+	if (strlen(formula) > formula_most_bytes)
+		return fail(error, ERROR_INPUT, "is longer than %d bytes", formula_most_bytes);
+	*value = sum(&evaluation);
+	evaluation.at += strspn(evaluation.at, " \t\n");
+	if (!evaluation.failed && *evaluation.at)
+		stop(&evaluation, "expected an operator");
+	if (evaluation.failed)
+		return ERROR_INPUT;
+	if (!isfinite(*value) || *value < 0)
+		return fail(error, ERROR_INPUT, "gives %g, which is not a number from 0 on", *value);
+	return 0;
+}

@@ -1,0 +1,242 @@
+#include "lib/task.h"
+
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/task_reader.h"
+#include "lib/text.h"
+
+#include <string.h>
+
+enum { sample_most_bytes = 1000000 }; /* as a submission */
+
+const char *task_language_name(enum task_language language)
+{
+	return language == TASK_CU ? "cu" : "py";
+}
+
+const char *task_ranking_by_name(enum task_ranking_by ranking_by)
+{
+	static const char *const names[] = { [RANKING_BY_LAST] = "last", [RANKING_BY_MEAN] = "mean", [RANKING_BY_GEOM] = "geom" };
+	return (unsigned int)ranking_by < COUNT(names) ? names[ranking_by] : NULL;
+}
+
+const char *task_engine_name(enum task_engine engine)
+{
+	return engine == ENGINE_ISOLATED ? "isolated" : "custom";
+}
+
+const char *task_file_role_name(enum task_file_role role)
+{
+	static const char *const names[] = {
+		[ROLE_FILE] = "file", [ROLE_TEMPLATE] = "template", [ROLE_SAMPLE] = "sample", [ROLE_DEFINITION] = "definition",
+	};
+	return (unsigned int)role < COUNT(names) ? names[role] : NULL;
+}
+
+/* The task.yml at the top, else the only one there is: with files that tasks share, an upload is the
+ * folder above the task's. NULL with a fault for several. */
+static const struct file *find_definition(const struct fileset *upload, struct task_reader *reader)
+{
+	const struct file *found = fileset_find(upload, "task.yml");
+	for (size_t i = 0; i < upload->count && !(found && !strchr(found->path, '/')); i++) {
+		if (!text_ends_with(upload->files[i].path, "/task.yml"))
+			continue;
+		if (found) {
+			task_fault(reader, NULL, NULL, "there are several (%s and %s); upload one task at a time.",
+				quote(reader->arena, found->path), quote(reader->arena, upload->files[i].path));
+			return NULL;
+		}
+		found = &upload->files[i];
+	}
+	return found;
+}
+
+/* Other things that people upload, with what they should do. */
+static const struct { const char *path, *advice; } OTHER_FORMS[] = {
+	{ "task.yaml", "there is a task.yaml; rename it to task.yml." },
+	{ "reference_code.cu", "there is none, but reference_code.cu; the form with a single file is for Python only for now, so "
+		"write a task.yml with lang: cu." },
+	{ "reference_code.cuh", "there is none, but reference_code.cuh; the form with a single file is for Python only for now, "
+		"so write a task.yml with lang: cu." },
+	{ "reference_code.cpp", "there is none, but reference_code.cpp; the form with a single file is for Python only for now, "
+		"so write a task.yml with lang: cu." },
+};
+
+static void refuse_form(struct task_reader *reader)
+{
+	for (size_t i = 0; i < COUNT(OTHER_FORMS); i++)
+		if (fileset_find(reader->upload, OTHER_FORMS[i].path)) {
+			task_fault(reader, NULL, NULL, "%s", OTHER_FORMS[i].advice);
+			return;
+		}
+	task_fault(reader, NULL, NULL, "there is none in the upload, and no reference_code.py either; every task needs one of "
+		"the two.");
+}
+
+static void check_slots(struct task_reader *reader)
+{
+	const struct task *task = reader->task;
+	size_t slots = 0;
+	for (size_t i = 0; i < task->file_count; i++)
+		slots += task->files[i].is_submission;
+	if (!slots)
+		task_fault(reader, NULL, "files", "no file has the source \"@SUBMISSION@\", so the participant's file has no place.");
+	if (slots > 1)
+		task_fault(reader, NULL, "files", "%zu files have the source \"@SUBMISSION@\"; exactly one must.", slots);
+}
+
+static void check_names(struct task_reader *reader)
+{
+	const struct task *task = reader->task;
+	const char **names = arena_array(reader->arena, const char *, task->file_count + 1);
+	for (size_t i = 0; i < task->file_count; i++)
+		names[i] = task->files[i].name;
+	struct error error;
+	if (paths_check(reader->arena, names, task->file_count, &error))
+		task_fault(reader, NULL, "files", "%s", error.text);
+}
+
+static void check_sizes(struct task_reader *reader)
+{
+	size_t total = 0;
+	for (size_t i = 0; i < reader->task->file_count; i++) {
+		const struct task_file *file = &reader->task->files[i];
+		const char *stock = task_stock_name(file);
+		const struct file *content = stock ? fileset_find(reader->stock, stock)
+			: fileset_find(reader->upload, file->source);
+		total += content ? content->length : 0;
+	}
+	if (total > fileset_most_total_bytes)
+		task_fault(reader, NULL, "files", "together they are larger than 16 MiB.");
+}
+
+void task_check_files(struct task_reader *reader)
+{
+	if (!reader->task->files)
+		return;
+	check_slots(reader);
+	check_names(reader);
+	check_sizes(reader);
+}
+
+/* A template is shown and downloaded, a sample is submitted: both must be what a submission may be. */
+static void check_text(struct task_reader *reader, const char *key, const char *path)
+{
+	const struct file *file = fileset_find(reader->upload, path);
+	const char *fault = NULL;
+	if (!file)
+		return;
+	if (!file->length)
+		fault = "is empty";
+	else if (file->length > sample_most_bytes)
+		fault = "is larger than 1 MB, the limit for submissions";
+	else if (!text_is_utf8(file->bytes, file->length) || memchr(file->bytes, '\0', file->length))
+		fault = "is not UTF-8 text";
+	if (fault)
+		task_fault(reader, NULL, key, "the file %s %s.", quote(reader->arena, path), fault);
+}
+
+static void check_texts(struct task_reader *reader)
+{
+	const struct task *task = reader->task;
+	for (size_t i = 0; i < task->template_count; i++)
+		check_text(reader, "templates", task->templates[i].source);
+	for (size_t i = 0; i < task->expected_count; i++)
+		check_text(reader, "podium.expected", task->expected[i].source);
+}
+
+static struct task *empty_task(struct arena *arena)
+{
+	struct task *task = arena_array(arena, struct task, 1);
+	task->test_timeout_s = task->benchmark_timeout_s = task->ranked_timeout_s = task_default_timeout_s;
+	task->description = "";
+	return task;
+}
+
+int task_check(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,
+	struct task_faults *faults)
+{
+	*faults = (struct task_faults){0};
+	struct task_reader reader = {
+		.arena = arena, .upload = upload, .stock = stock, .name = "task.yml", .folder = "", .prefix = "",
+		.task = *task = empty_task(arena), .faults = faults,
+	};
+	const struct file *definition = find_definition(upload, &reader);
+	const struct file *single = fileset_find(upload, "reference_code.py");
+	if (definition) {
+		reader.name = definition->path;
+		reader.folder = arena_strndup(arena, definition->path, strlen(definition->path) - strlen("task.yml"));
+		task_read_yaml(&reader, definition);
+	} else if (single && !faults->count) {
+		reader.name = single->path;
+		task_read_single(&reader, single);
+	} else if (!faults->count) {
+		refuse_form(&reader);
+	}
+	task_check_files(&reader);
+	check_texts(&reader);
+	return faults->count ? ERROR_INPUT : 0;
+}
+
+int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,
+	struct error *error)
+{
+	struct task_faults *faults = arena_array(arena, struct task_faults, 1);
+	int rc = task_check(arena, upload, stock, task, faults);
+	return rc ? fail_field(error, "task", "%s", faults->sentences[0]) : 0;
+}
+
+/* Contents. */
+
+struct collection {
+	struct task_content *contents;
+	size_t count;
+	struct error *error;
+};
+
+static int collect(struct collection *collection, enum task_file_role role, const char *path, const struct fileset *from,
+	const char *source)
+{
+	const struct file *file = fileset_find(from, source);
+	if (!file)
+		return fail(collection->error, ERROR_NOT_FOUND, "The task's file %.200s is not in the upload.", source);
+	for (size_t i = 0; i < collection->count; i++) /* one sample may be expected in several modes */
+		if (collection->contents[i].role == role && strcmp(collection->contents[i].path, path) == 0)
+			return 0;
+	collection->contents[collection->count++] = (struct task_content){ role, path, file->bytes, file->length };
+	return 0;
+}
+
+static int collect_files(struct collection *collection, const struct task *task, const struct fileset *upload,
+	const struct fileset *stock)
+{
+	int rc = 0;
+	for (size_t i = 0; i < task->file_count && !rc; i++) {
+		const struct task_file *file = &task->files[i];
+		const char *stock_name = task_stock_name(file);
+		if (!file->is_submission)
+			rc = collect(collection, ROLE_FILE, file->name, stock_name ? stock : upload,
+				stock_name ? stock_name : file->source);
+	}
+	return rc;
+}
+
+int task_contents(struct arena *arena, const struct task *task, const struct fileset *upload,
+	const struct fileset *stock, struct task_content **contents, size_t *count, struct error *error)
+{
+	size_t most = task->file_count + task->template_count + task->expected_count + 1;
+	struct collection collection = { .contents = arena_array(arena, struct task_content, most), .error = error };
+	int rc = collect_files(&collection, task, upload, stock);
+	for (size_t i = 0; i < task->template_count && !rc; i++)
+		rc = collect(&collection, ROLE_TEMPLATE, task->templates[i].language, upload, task->templates[i].source);
+	for (size_t i = 0; i < task->expected_count && !rc; i++)
+		rc = collect(&collection, ROLE_SAMPLE, task->expected[i].source, upload, task->expected[i].source);
+	struct task_faults faults = {0};
+	struct task_reader reader = { .arena = arena, .upload = upload, .prefix = "", .name = "task.yml", .faults = &faults };
+	const struct file *definition = find_definition(upload, &reader);
+	if (definition && !rc)
+		rc = collect(&collection, ROLE_DEFINITION, "task.yml", upload, definition->path);
+	*contents = collection.contents;
+	*count = collection.count;
+	return rc;
+}

@@ -1,0 +1,93 @@
+#include "lib/scope.h"
+#include "lib/task.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double MEANS[] = { 100, 400, 1600 }, ERRS[] = { 1, 4, 16 };
+
+static void assert_near(double value, double expected)
+{
+	if (!(fabs(value - expected) <= 1e-12 * fabs(expected)))
+		fail_msg("expected %.17g, got %.17g", expected, value);
+}
+
+static void each_rule_gives_its_score_and_error(void **state)
+{
+	(void)state;
+	static const struct { enum task_ranking_by rule; double score, err; } cases[] = {
+		{ RANKING_BY_LAST, 1600, 16 },
+		{ RANKING_BY_MEAN, 700, 5.507570547286102 },  /* sqrt(1 + 16 + 256) / 3 */
+		{ RANKING_BY_GEOM, 400, 2.3094010767585034 }, /* 400 * sqrt(3 * 0.01^2) / 3 */
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		double score, err;
+		assert_int_equal(task_score(cases[i].rule, MEANS, ERRS, COUNT(MEANS), &score, &err, NULL), 0);
+		assert_near(score, cases[i].score);
+		assert_near(err, cases[i].err);
+	}
+}
+
+static void a_thousand_tiny_times_do_not_underflow(void **state)
+{
+	(void)state;
+	double means[1000], score, err;
+	for (size_t i = 0; i < COUNT(means); i++)
+		means[i] = 1e-9;
+	assert_int_equal(task_score(RANKING_BY_GEOM, means, NULL, COUNT(means), &score, &err, NULL), 0);
+	assert_true(score == 1e-9);
+	assert_true(isnan(err));
+	for (size_t i = 0; i < COUNT(means); i++)
+		means[i] = i % 2 ? 1e300 : 1e-300;
+	assert_int_equal(task_score(RANKING_BY_GEOM, means, NULL, COUNT(means), &score, &err, NULL), 0);
+	assert_true(fabs(score - 1) < 1e-9);
+	for (size_t i = 0; i < COUNT(means); i++)
+		means[i] = 1e308;
+	assert_int_equal(task_score(RANKING_BY_MEAN, means, NULL, COUNT(means), &score, &err, NULL), 0);
+	assert_true(isfinite(score));
+}
+
+static void an_unknown_error_of_one_case_makes_the_whole_unknown(void **state)
+{
+	(void)state;
+	const double errs[] = { 1, NAN, 1 };
+	double score, err;
+	assert_int_equal(task_score(RANKING_BY_GEOM, MEANS, errs, COUNT(MEANS), &score, &err, NULL), 0);
+	assert_true(isnan(err));
+	assert_int_equal(task_score(RANKING_BY_MEAN, MEANS, errs, COUNT(MEANS), &score, &err, NULL), 0);
+	assert_true(isnan(err));
+	assert_int_equal(task_score(RANKING_BY_LAST, MEANS, errs, COUNT(MEANS), &score, &err, NULL), 0);
+	assert_true(err == 1);
+}
+
+static void times_that_are_none_are_refused(void **state)
+{
+	(void)state;
+	static const double bad[] = { 0, -1, NAN, INFINITY, -INFINITY };
+	static const enum task_ranking_by rules[] = { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
+	double score, err;
+	struct error error;
+	for (size_t i = 0; i < COUNT(bad) * COUNT(rules); i++) {
+		const double means[] = { 5, bad[i / COUNT(rules)], 5 };
+		assert_int_equal(task_score(rules[i % COUNT(rules)], means, ERRS, COUNT(means), &score, &err, &error), ERROR_INPUT);
+		assert_non_null(strstr(error.text, "benchmark 2 is"));
+	}
+	assert_int_equal(task_score(RANKING_BY_LAST, NULL, NULL, 0, &score, &err, &error), ERROR_INPUT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_rule_gives_its_score_and_error),
+		cmocka_unit_test(a_thousand_tiny_times_do_not_underflow),
+		cmocka_unit_test(an_unknown_error_of_one_case_makes_the_whole_unknown),
+		cmocka_unit_test(times_that_are_none_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,532 @@
+#include "lib/fileset.h"
+#include "lib/formula.h"
+#include "lib/task.h"
+
+#include "tests/unit/make_zip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD "lang: py\ndescription: |\n  # Add two vectors\n  Fill `output`.\n"
+#define FILES "files:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: reference.py}\n" \
+	"  - {name: eval.py, source: \"@STOCK@\"}\n"
+#define CONFIG "config: {main: eval.py}\n"
+#define CASES "tests:\n  - {size: 128, seed: 5}\nbenchmarks:\n  - {size: 256, seed: 6}\n  - {size: 512, seed: 7}\n"
+#define GOOD HEAD FILES CONFIG CASES
+
+struct world {
+	struct arena *arena;
+	struct fileset upload, stock;
+	struct task *task;
+	struct task_faults faults;
+	struct error error;
+};
+
+static void add(struct fileset *set, const char *path, const char *text)
+{
+	assert_int_equal(fileset_add(set, path, text, strlen(text), NULL), 0);
+}
+
+static struct world make_world(struct arena *arena)
+{
+	struct world world = { .arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena) };
+	static const char *const names[] = { "eval.py", "utils.py", "eval.cu", "utils.h", "single_reference.py" };
+	for (size_t i = 0; i < COUNT(names); i++)
+		add(&world.stock, names[i], arena_printf(arena, "stock %s\n", names[i]));
+	return world;
+}
+
+/* An upload with this task.yml and the files that it may name. */
+static struct world upload_with(struct arena *arena, const char *yaml)
+{
+	struct world world = make_world(arena);
+	add(&world.upload, "task.yml", yaml);
+	add(&world.upload, "reference.py", "def generate_input(size, seed): ...\n");
+	add(&world.upload, "template.py", "def custom_kernel(data): ...\n");
+	add(&world.upload, "reference.cuh", "// reference\n");
+	add(&world.upload, "samples/right.py", "right\n");
+	add(&world.upload, "samples/wrong.py", "wrong\n");
+	add(&world.upload, "samples/empty.py", "");
+	add(&world.upload, "samples/latin.py", "\xe4");
+	return world;
+}
+
+static int parse(struct world *world)
+{
+	return task_parse(world->arena, &world->upload, &world->stock, &world->task, &world->error);
+}
+
+static struct world parse_good(struct arena *arena, const char *yaml)
+{
+	struct world world = upload_with(arena, yaml);
+	if (parse(&world))
+		fail_msg("refused: %s", world.error.text);
+	return world;
+}
+
+static void a_small_task_gets_the_defaults(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct task *task = parse_good(arena, GOOD).task;
+	assert_int_equal(task->language, TASK_PY);
+	assert_string_equal(task->description, "# Add two vectors\nFill `output`.\n");
+	assert_int_equal(task->file_count, 3);
+	assert_true(task->files[0].is_submission);
+	assert_string_equal(task->files[2].source, "@STOCK@");
+	assert_string_equal(task->main, "eval.py");
+	assert_int_equal(task->test_count, 1);
+	assert_string_equal(task->tests[0], "size: 128; seed: 5");
+	assert_int_equal(task->benchmark_count, 2);
+	assert_string_equal(task->benchmarks[1], "size: 512; seed: 7");
+	assert_int_equal(task->test_timeout_s, 180);
+	assert_int_equal(task->ranked_timeout_s, 180);
+	assert_int_equal(task->ranking_by, RANKING_BY_LAST);
+	assert_false(task->has_seed);
+	assert_false(task->multi_gpu);
+	assert_int_equal(task->engine, ENGINE_CUSTOM);
+	assert_int_equal(task->template_count + task->gpu_count + task->expected_count, 0);
+}
+
+#define FULL_PY GOOD "templates: {Python: template.py, Triton: template.py}\ngpus: [H200, CPU]\nlibraries: [numpy]\n" \
+	"test_timeout: 10\nbenchmark_timeout: 20\nranked_timeout: 30\nranking_by: geom\nseed: 0\nmulti_gpu: false\n" \
+	"podium:\n  flops: 2 * size ** 2\n  bytes: 12 * size\n  tolerance: 0.001\n  engine: isolated\n  expected:\n" \
+	"    - {source: samples/right.py, verdict: passed}\n    - {source: samples/right.py, verdict: passed, mode: test}\n" \
+	"    - {source: samples/wrong.py, verdict: wrong answer, mode: benchmark}\n"
+#define FULL_CU "lang: cu\ndescription: d\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n" \
+	"  - {name: eval.cu, source: \"@STOCK@\"}\n  - {name: include/reference.cuh, source: reference.cuh}\n" \
+	"  - {name: harness.h, source: \"@STOCK@:utils.h\"}\n" \
+	"config:\n  sources: [eval.cu, submission.cu]\n  include_dirs: [include, /usr/local/cutlass/include]\n" \
+	"  defines: {FAST: , BLOCK: 128, NAME: '\"x\"'}\n  compile_flags: [-O3, --use_fast_math]\n" CASES
+
+static void every_key_of_a_py_task_is_kept(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct task *task = parse_good(arena, FULL_PY).task;
+	assert_int_equal(task->template_count, 2);
+	assert_string_equal(task->templates[1].language, "Triton");
+	assert_string_equal(task->templates[1].source, "template.py");
+	assert_int_equal(task->gpu_count, 2);
+	assert_string_equal(task->gpus[0], "H200");
+	assert_int_equal(task->test_timeout_s, 10);
+	assert_int_equal(task->benchmark_timeout_s, 20);
+	assert_int_equal(task->ranked_timeout_s, 30);
+	assert_int_equal(task->ranking_by, RANKING_BY_GEOM);
+	assert_true(task->has_seed);
+	assert_string_equal(task->flops, "2 * size ** 2");
+	assert_true(task->tolerance == 0.001);
+	assert_int_equal(task->engine, ENGINE_ISOLATED);
+	assert_int_equal(task->expected_count, 3);
+	assert_string_equal(task->expected[0].mode, "ranked");
+	assert_int_equal(task->expected[2].verdict, VERDICT_WRONG_ANSWER);
+	assert_string_equal(task->expected[2].mode, "benchmark");
+}
+
+static void every_key_of_a_cu_task_is_kept(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct task *task = parse_good(arena, FULL_CU).task;
+	assert_int_equal(task->language, TASK_CU);
+	assert_null(task->main);
+	assert_int_equal(task->source_count, 2);
+	assert_string_equal(task->sources[1], "submission.cu");
+	assert_int_equal(task->include_dir_count, 2);
+	assert_int_equal(task->define_count, 3);
+	assert_null(task->defines[0].value);
+	assert_string_equal(task->defines[1].name, "BLOCK");
+	assert_string_equal(task->defines[1].value, "128");
+	assert_string_equal(task->defines[2].value, "\"x\"");
+	assert_int_equal(task->compile_flag_count, 2);
+}
+
+static void case_values_are_written_as_python_writes_them(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct task *task = parse_good(arena, HEAD FILES CONFIG
+		"benchmarks:\n  - {n: 0x10, eps: 1.0e-5, raw: 1e-5, causal: yes, none: null, shape: [1, [2, x]], dtype: bf16}\n").task;
+	assert_string_equal(task->benchmarks[0],
+		"n: 16; eps: 1e-05; raw: 1e-5; causal: True; none: None; shape: [1, [2, 'x']]; dtype: bf16");
+}
+
+/* Each is a whole task.yml and the distinctive part of its sentence. */
+static const struct { const char *yaml, *part; } REFUSED[] = {
+	{ "", "task.yml is empty." },
+	{ "just text\n", "task.yml line 1: the task must be a map (`key: value` lines), not text." },
+	{ "lang: [py\n", "task.yml line 2, column 1 is not YAML" },
+	{ GOOD "langs: py\n", "line 15: the task has no key \"langs\"; did you mean lang?" },
+	{ GOOD "name: x\n", "has no key \"name\" (a leaderboard gets its name when it is created); known are lang," },
+	{ GOOD "lang: cu\n", "the key \"lang\" is there twice (first in line 1)" },
+	{ FILES CONFIG CASES "description: d\n", "the task lacks the key lang." },
+	{ "lang: py\n" FILES CONFIG CASES, "the task lacks the key description." },
+	{ HEAD CONFIG CASES, "the task lacks the key files." },
+	{ HEAD FILES CASES, "the task lacks the key config." },
+	{ "lang: rust\ndescription: d\n" FILES CONFIG CASES, "line 1, lang: expected py or cu, not \"rust\"." },
+	{ "lang: py\ndescription: 5\n" FILES CONFIG CASES, "line 2, description: expected text, not a whole number \"5\"" },
+	{ HEAD "files: eval.py\n" CONFIG CASES, "line 5, files: expected a list" },
+	{ HEAD "files: [eval.py]\n" CONFIG CASES, "line 5: entry 1 of files must be a map" },
+	{ HEAD "files:\n  - {name: eval.py, source: '@STOCK@'}\n" CONFIG CASES, "no file has the source \"@SUBMISSION@\"" },
+	{ HEAD FILES "  - {name: b.py, source: '@SUBMISSION@'}\n" CONFIG CASES, "2 files have the source \"@SUBMISSION@\"" },
+	{ HEAD FILES "  - {name: b.py}\n" CONFIG CASES, "line 9: entry 4 of files lacks the key source." },
+	{ HEAD FILES "  - {name: b.py, sorce: x}\n" CONFIG CASES, "entry 4 of files has no key \"sorce\"; did you mean source?" },
+	{ HEAD FILES "  - {name: b.py, source: b.py}\n" CONFIG CASES, "line 9, files: the source \"b.py\" is not in the upload." },
+	{ HEAD FILES "  - {name: b.py, source: right.py}\n" CONFIG CASES, "not in the upload; there is \"samples/right.py\"." },
+	{ HEAD FILES "  - {name: b.py, source: ../b.py}\n" CONFIG CASES, "the source \"../b.py\" leads out of the upload" },
+	{ HEAD FILES "  - {name: b.py, source: /etc/passwd}\n" CONFIG CASES, "must be a path relative to task.yml" },
+	{ HEAD FILES "  - {name: ../b.py, source: template.py}\n" CONFIG CASES, "files.name: \"../b.py\" contains \"..\"" },
+	{ HEAD FILES "  - {name: -o, source: template.py}\n" CONFIG CASES, "files.name: \"-o\" begins with \"-\"" },
+	{ HEAD FILES "  - {name: Eval.py, source: template.py}\n" CONFIG CASES, "differ only in upper and lower case" },
+	{ HEAD FILES "  - {name: x.py, source: '@STOCK@'}\n" CONFIG CASES, "there is no stock file \"x.py\"" },
+	{ HEAD FILES "config: {main: other.py}\n" CASES, "line 9, config.main: \"other.py\" is not the name of one of the files." },
+	{ HEAD FILES "config: {main: submission.py}\n" CASES, "would then judge itself" },
+	{ HEAD FILES "config: {}\n" CASES, "config lacks the key main." },
+	{ HEAD FILES "config: {main: eval.py, sources: []}\n" CASES, "config has no key \"sources\"; known are main." },
+	{ HEAD FILES CONFIG, "there are neither tests nor benchmarks" },
+	{ HEAD FILES CONFIG "tests: [{n: 1}]\n", "there are no benchmarks, so nothing can be ranked; ranking_by last needs" },
+	{ HEAD FILES CONFIG "benchmarks: {n: 1}\n", "line 10, benchmarks: expected a list" },
+	{ HEAD FILES CONFIG "benchmarks: [5]\n", "benchmarks: case 1 must be a map of arguments" },
+	{ HEAD FILES CONFIG "benchmarks: [{n: 1}, {}]\n", "benchmarks: case 2 has no arguments" },
+	{ HEAD FILES CONFIG "benchmarks: [{n: 'a;b'}]\n", "the value of n in case 1 contains \";\"" },
+	{ HEAD FILES CONFIG "benchmarks: [{n: \"a\\nb\"}]\n", "the value of n in case 1 contains a line break" },
+	{ HEAD FILES CONFIG "benchmarks: [{n: 2026-11-21}]\n", "the value of n in case 1 is a date to YAML" },
+	{ HEAD FILES CONFIG "benchmarks: [{on: 1}]\n", "the argument name \"on\" of case 1 is a truth value to YAML" },
+	{ HEAD FILES CONFIG "benchmarks: [{a-b: 1}]\n", "the argument name \"a-b\" of case 1 is not an identifier" },
+	{ GOOD "multi_gpu: true\n", "tests: case 1 has no world_size" },
+	{ GOOD "multi_gpu: 1\n", "line 15, multi_gpu: expected true or false, not \"1\"." },
+	{ GOOD "test_timeout: 0\n", "line 15, test_timeout: expected a whole number from 1 to 3600, not \"0\"." },
+	{ GOOD "ranked_timeout: 1e3\n", "ranked_timeout: expected a whole number from 1 to 3600, not \"1e3\"." },
+	{ GOOD "ranking_by: best\n", "ranking_by: expected last, mean or geom, not \"best\"." },
+	{ GOOD "seed: 2147483648\n", "seed: expected a whole number from 0 to 2147483647" },
+	{ GOOD "templates: {Rust: template.py}\n", "templates: \"Rust\" is not a language of templates" },
+	{ GOOD "templates: {Python: t.py}\n", "templates: the source \"t.py\" is not in the upload." },
+	{ GOOD "templates: {Python: samples/latin.py}\n", "templates: the file \"samples/latin.py\" is not UTF-8 text." },
+	{ GOOD "gpus: [A B]\n", "gpus: \"A B\" is not the name of a GPU" },
+	{ GOOD "gpus: [H200, H200]\n", "gpus: \"H200\" is there twice." },
+	{ GOOD "podium: {expect: []}\n", "podium has no key \"expect\"; did you mean expected?" },
+	{ GOOD "podium: {engine: fast}\n", "podium.engine: expected custom or isolated, not \"fast\"." },
+	{ GOOD "podium: {tolerance: 1e-5}\n", "podium.tolerance: expected a number above 0, not \"1e-5\" (YAML takes 1e-5 for text" },
+	{ GOOD "podium: {flops: 2 * m}\n", "podium.flops: the formula \"2 * m\" for benchmark 1 uses m, which is not a number" },
+	{ GOOD "podium: {bytes: 2 * (size}\n", "for benchmark 1 expected \")\"" },
+	{ GOOD "podium: {expected: [{source: samples/right.py, verdict: great}]}\n", "\"great\" is not a verdict that a sample can get" },
+	{ GOOD "podium: {expected: [{source: samples/empty.py, verdict: passed}]}\n", "the file \"samples/empty.py\" is empty." },
+	{ GOOD "podium: {expected: [{source: x.py, verdict: passed, mode: fast}]}\n", "expected test, benchmark or ranked, not \"fast\"" },
+	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [x.cu]}\n" CASES, "config.sources: \"x.cu\" is not the name of one of" },
+	{ "lang: cu\ndescription: d\n" FILES "config: {sources: []}\n" CASES, "config.sources: the list is empty" },
+	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [eval.py], defines: {1a: 1}}\n" CASES, "not a name that a macro can have" },
+	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [eval.py], compile_flags: [O3]}\n" CASES, "\"O3\" must begin with \"-\"" },
+	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [eval.py], include_dirs: [../x]}\n" CASES, "include_dirs: \"../x\" contains" },
+};
+
+static void every_fault_in_a_definition_has_its_own_sentence(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(REFUSED); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = upload_with(arena, REFUSED[i].yaml);
+		assert_int_equal(parse(&world), ERROR_INPUT);
+		assert_string_equal(world.error.field, "task");
+		if (!strstr(world.error.text, REFUSED[i].part))
+			fail_msg("expected a sentence with [%s], got [%s]", REFUSED[i].part, world.error.text);
+	}
+}
+
+static void all_faults_are_found_at_once(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = upload_with(arena, "lang: rust\nfiles: []\nconfig: {main: x}\nbenchmarks: [{n: 'a;b'}, {}]\nseed: -1\n");
+	assert_int_equal(task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
+	assert_int_equal(world.faults.count, 6); /* lang, description, two cases, seed, no slot */
+	cleanup_buffer struct buffer many = {0};
+	buffer_text(&many, GOOD);
+	for (int i = 0; i < 100; i++)
+		buffer_printf(&many, "key%d: 1\n", i);
+	world = upload_with(arena, many.data);
+	assert_int_equal(task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
+	assert_int_equal(world.faults.count, task_most_faults);
+}
+
+static void too_many_cases_are_refused(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer yaml = {0};
+	buffer_text(&yaml, HEAD FILES CONFIG "benchmarks:\n");
+	for (int i = 0; i < task_most_cases; i++)
+		buffer_printf(&yaml, "  - {n: %d}\n", i);
+	assert_int_equal(parse_good(arena, yaml.data).task->benchmark_count, task_most_cases);
+	buffer_text(&yaml, "  - {n: 1}\n");
+	struct world world = upload_with(arena, yaml.data);
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_non_null(strstr(world.error.text, "there are 201 cases; at most 200 are allowed."));
+}
+
+static void one_source_under_many_names_cannot_grow_a_task(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer yaml = {0};
+	buffer_text(&yaml, HEAD CONFIG CASES FILES);
+	for (int i = 0; i < 10; i++)
+		buffer_printf(&yaml, "  - {name: f%d, source: large}\n", i);
+	struct world world = upload_with(arena, yaml.data);
+	char *large = arena_alloc(arena, fileset_most_file_bytes);
+	assert_int_equal(fileset_add(&world.upload, "large", large, fileset_most_file_bytes, NULL), 0);
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_non_null(strstr(world.error.text, "together they are larger than 16 MiB"));
+}
+
+static void shared_files_beside_the_tasks_folder_are_found(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = make_world(arena);
+	add(&world.upload, "eval.py", "shared\n");
+	add(&world.upload, "add/reference.py", "own\n");
+	add(&world.upload, "add/task.yml", HEAD "files:\n  - {name: submission.py, source: '@SUBMISSION@'}\n"
+		"  - {name: eval.py, source: ../eval.py}\n  - {name: reference.py, source: ./reference.py}\n" CONFIG CASES);
+	assert_int_equal(parse(&world), 0);
+	assert_string_equal(world.task->files[1].source, "eval.py");
+	assert_string_equal(world.task->files[2].source, "add/reference.py");
+	add(&world.upload, "mul/task.yml", GOOD);
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_non_null(strstr(world.error.text, "there are several (\"add/task.yml\" and \"mul/task.yml\")"));
+}
+
+/* Contents. */
+
+static const struct task_content *content(const struct task_content *contents, size_t count, enum task_file_role role,
+	const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (contents[i].role == role && strcmp(contents[i].path, path) == 0)
+			return &contents[i];
+	fail_msg("no %s %s", task_file_role_name(role), path);
+	return NULL;
+}
+
+static void contents_come_from_the_upload_and_the_stock(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = parse_good(arena, FULL_PY);
+	struct task_content *contents;
+	size_t count;
+	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
+	assert_int_equal(count, 2 + 2 + 2 + 1); /* files without the slot, templates, samples once each, task.yml */
+	assert_string_equal(content(contents, count, ROLE_FILE, "eval.py")->bytes, "stock eval.py\n");
+	assert_string_equal(content(contents, count, ROLE_TEMPLATE, "Triton")->bytes, "def custom_kernel(data): ...\n");
+	assert_string_equal(content(contents, count, ROLE_SAMPLE, "samples/wrong.py")->bytes, "wrong\n");
+	assert_string_equal(content(contents, count, ROLE_DEFINITION, "task.yml")->bytes, FULL_PY);
+	assert_int_equal(content(contents, count, ROLE_FILE, "reference.py")->length, 36);
+	world.upload.count = 1;
+	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents, &count, &world.error),
+		ERROR_NOT_FOUND);
+}
+
+static void a_stock_file_can_have_another_name(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = parse_good(arena, FULL_CU);
+	struct task_content *contents;
+	size_t count;
+	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
+	assert_string_equal(content(contents, count, ROLE_FILE, "harness.h")->bytes, "stock utils.h\n");
+}
+
+/* JSON. */
+
+static void assert_round_trip(struct arena *arena, const struct task *task)
+{
+	json_t *first = task_to_json(task);
+	assert_non_null(first);
+	char *text = json_dumps(first, JSON_SORT_KEYS);
+	json_t *loaded = json_loads(text, 0, NULL);
+	struct task *again;
+	struct error error;
+	if (task_from_json(arena, loaded, &again, &error))
+		fail_msg("%s", error.text);
+	json_t *second = task_to_json(again);
+	char *text_again = json_dumps(second, JSON_SORT_KEYS);
+	assert_string_equal(text, text_again);
+	assert_string_equal(again->files[0].name, task->files[0].name);
+	assert_int_equal(again->files[0].is_submission, task->files[0].is_submission);
+	assert_int_equal(again->language, task->language);
+	assert_int_equal(again->ranking_by, task->ranking_by);
+	assert_int_equal(again->expected_count, task->expected_count);
+	assert_string_equal(again->benchmarks[0], task->benchmarks[0]);
+	free(text);
+	free(text_again);
+	json_decref(first);
+	json_decref(loaded);
+	json_decref(second);
+}
+
+static void json_round_trips_exactly(void **state)
+{
+	(void)state;
+	static const char *const tasks[] = { GOOD, FULL_PY, FULL_CU, GOOD "seed: 2147483647\nranking_by: mean\n" };
+	for (size_t i = 0; i < COUNT(tasks); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		assert_round_trip(arena, parse_good(arena, tasks[i]).task);
+	}
+}
+
+static void damaged_json_is_refused_member_by_member(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	json_t *whole = task_to_json(parse_good(arena, FULL_CU).task);
+	const char *key;
+	json_t *value;
+	json_object_foreach(whole, key, value) {
+		json_t *damaged = json_copy(whole);
+		json_object_set_new(damaged, key, json_pack("[{s:i}]", "x", 1));
+		struct task *task;
+		struct error error;
+		assert_int_equal(task_from_json(arena, damaged, &task, &error), ERROR_INPUT);
+		json_object_del(damaged, key);
+		assert_int_equal(task_from_json(arena, damaged, &task, &error), ERROR_INPUT);
+		assert_non_null(strstr(error.text, key));
+		json_decref(damaged);
+	}
+	json_decref(whole);
+}
+
+/* The older form. */
+
+#define SINGLE "# comment\n\"\"\"Copy the input.\n\n    Fast.\n      Very.\n    \"\"\"\nimport torch\n" \
+	"def generate_input(): ...\nref_kernel = abs\ndef check_implementation(custom_output, ref_output): ...\n"
+
+static void a_single_file_becomes_a_py_task(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = make_world(arena);
+	add(&world.upload, "reference_code.py", SINGLE);
+	add(&world.upload, "template.py", "t\n");
+	add(&world.upload, "samples/passed.py", "p\n");
+	add(&world.upload, "samples/wrong-answer-zeros.py", "w\n");
+	add(&world.upload, "samples/notes.txt", "n\n");
+	add(&world.upload, "samples/other.py", "n\n");
+	if (parse(&world))
+		fail_msg("%s", world.error.text);
+	const struct task *task = world.task;
+	assert_string_equal(task->description, "Copy the input.\n\nFast.\n  Very.");
+	assert_string_equal(task->main, "eval.py");
+	assert_int_equal(task->file_count, 5);
+	assert_int_equal(task->test_count, 3);
+	assert_string_equal(task->tests[2], "seed: 3");
+	assert_int_equal(task->benchmark_count, 1);
+	assert_string_equal(task->benchmarks[0], "seed: 4");
+	assert_int_equal(task->template_count, 1);
+	assert_int_equal(task->expected_count, 2);
+	assert_int_equal(task->expected[1].verdict, VERDICT_WRONG_ANSWER);
+	struct task_content *contents;
+	size_t count;
+	assert_int_equal(task_contents(arena, task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
+	assert_int_equal(count, 4 + 1 + 2);
+	assert_string_equal(content(contents, count, ROLE_FILE, "reference.py")->bytes, "stock single_reference.py\n");
+	assert_string_equal(content(contents, count, ROLE_FILE, "reference_code.py")->bytes, SINGLE);
+	assert_round_trip(arena, task);
+}
+
+static const struct { const char *path, *text, *part; } OTHER_UPLOADS[] = {
+	{ "readme.md", "x", "task.yml: there is none in the upload, and no reference_code.py either" },
+	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
+	{ "reference_code.cu", "x", "reference_code.cu; the form with a single file is for Python only for now" },
+	{ "reference_code.cuh", "x", "is for Python only for now" },
+	{ "reference_code.cpp", "x", "is for Python only for now" },
+	{ "reference_code.py", "def generate_input(): ...\ndef ref_kernels(): ...", "reference_code.py: it has no ref_kernel;" },
+	{ "reference_code.py", "\xff", "reference_code.py: the file is not UTF-8 text." },
+};
+
+static void uploads_without_a_definition_are_told_what_is_missing(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(OTHER_UPLOADS); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		add(&world.upload, OTHER_UPLOADS[i].path, OTHER_UPLOADS[i].text);
+		assert_int_equal(parse(&world), ERROR_INPUT);
+		if (!strstr(world.error.text, OTHER_UPLOADS[i].part))
+			fail_msg("expected a sentence with [%s], got [%s]", OTHER_UPLOADS[i].part, world.error.text);
+	}
+}
+
+static void formulas_have_the_precedence_of_python(void **state)
+{
+	(void)state;
+	static const struct { const char *formula; double value; } good[] = {
+		{ "7", 7 }, { "2 * n", 32 }, { "2*n*m + 1", 97 }, { "1.5e3", 1500 }, { "2 ** 3 ** 2", 512 }, { "-2 ** 2 + 5", 1 },
+		{ "2 ** -1", 0.5 }, { "(1 + 2) * 3", 9 }, { "7 / 2", 3.5 }, { "10 - 2 - 3", 5 }, { "n_2", 4 },
+	};
+	static const char *const bad[] = { "", "n +", "(n", "n n", "2 $ 3", "x", "dtype", "1 / 0", "0 - n", "* 2", "n(2)", ")" };
+	double value;
+	for (size_t i = 0; i < COUNT(good); i++) {
+		assert_int_equal(formula_evaluate(good[i].formula, "n: 16; m: 3; n_2: 4; dtype: bf16", &value, NULL), 0);
+		assert_true(value == good[i].value);
+	}
+	for (size_t i = 0; i < COUNT(bad); i++)
+		assert_int_equal(formula_evaluate(bad[i], "n: 16; m: 3; n_2: 4; dtype: bf16", &value, NULL), ERROR_INPUT);
+	char deep[250];
+	memset(deep, '(', sizeof deep - 1);
+	deep[sizeof deep - 1] = '\0';
+	assert_int_equal(formula_evaluate(deep, "n: 1", &value, NULL), ERROR_INPUT);
+}
+
+static void mutated_definitions_never_crash_and_what_passes_round_trips(void **state)
+{
+	(void)state;
+	static const char *const seeds[] = { FULL_PY, FULL_CU };
+	uint64_t random = 20261121;
+	int accepted = 0;
+	cleanup_buffer struct buffer yaml = {0};
+	for (int i = 0; i < 6000; i++) {
+		mutate(&yaml, seeds[i % 2], strlen(seeds[i % 2]), &random);
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		world = upload_with(arena, "");
+		world.upload.files[0].bytes = yaml.data;
+		world.upload.files[0].length = yaml.length;
+		if (parse(&world)) {
+			assert_true(*world.error.text);
+			continue;
+		}
+		accepted++;
+		assert_round_trip(arena, world.task);
+	}
+	assert_true(accepted > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_task_gets_the_defaults),
+		cmocka_unit_test(every_key_of_a_py_task_is_kept),
+		cmocka_unit_test(every_key_of_a_cu_task_is_kept),
+		cmocka_unit_test(case_values_are_written_as_python_writes_them),
+		cmocka_unit_test(every_fault_in_a_definition_has_its_own_sentence),
+		cmocka_unit_test(all_faults_are_found_at_once),
+		cmocka_unit_test(too_many_cases_are_refused),
+		cmocka_unit_test(one_source_under_many_names_cannot_grow_a_task),
+		cmocka_unit_test(shared_files_beside_the_tasks_folder_are_found),
+		cmocka_unit_test(contents_come_from_the_upload_and_the_stock),
+		cmocka_unit_test(a_stock_file_can_have_another_name),
+		cmocka_unit_test(json_round_trips_exactly),
+		cmocka_unit_test(damaged_json_is_refused_member_by_member),
+		cmocka_unit_test(a_single_file_becomes_a_py_task),
+		cmocka_unit_test(uploads_without_a_definition_are_told_what_is_missing),
+		cmocka_unit_test(formulas_have_the_precedence_of_python),
+		cmocka_unit_test(mutated_definitions_never_crash_and_what_passes_round_trips),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
