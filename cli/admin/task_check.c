@@ -1,0 +1,146 @@
+#include "cli/admin/task_check.h"
+
+#include "cli/admin/admin.h"
+#include "harness/stock.h"
+#include "lib/buffer.h"
+#include "lib/fileset.h"
+#include "lib/scope.h"
+#include "lib/task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct check {
+	struct arena *arena;
+	const char *path;
+	struct fileset upload, stock;
+	struct task *task;
+	struct task_faults faults;
+};
+
+static int read_zip(struct check *check, int descriptor, struct error *error)
+{
+	cleanup_buffer struct buffer bytes = {0};
+	char piece[65536];
+	for (ssize_t got; bytes.length <= fileset_most_zip_bytes && (got = read(descriptor, piece, sizeof piece)) != 0;) {
+		if (got < 0)
+			return fail(error, ERROR_SYSTEM, "Cannot read %s: %s.", check->path, strerror(errno));
+		buffer_append(&bytes, piece, (size_t)got);
+	}
+	return fileset_from_zip(&check->upload, buffer_string(&bytes), bytes.length, error);
+}
+
+static int read_upload(struct check *check, struct error *error)
+{
+	cleanup_fd int descriptor = open(check->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat about;
+	if (descriptor < 0 || fstat(descriptor, &about) < 0)
+		return fail(error, ERROR_NOT_FOUND, "Cannot open %s: %s.", check->path, strerror(errno));
+	if (S_ISDIR(about.st_mode))
+		return fileset_from_folder(&check->upload, check->path, error);
+	if (!S_ISREG(about.st_mode))
+		return fail(error, ERROR_INPUT, "%s is neither a folder nor a zip.", check->path);
+	return read_zip(check, descriptor, error);
+}
+
+static int read_stock(struct check *check, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < stock_file_count && !rc; i++)
+		rc = fileset_add(&check->stock, stock_files[i].name, stock_files[i].bytes,
+			(size_t)(stock_files[i].end - stock_files[i].bytes), error);
+	return rc;
+}
+
+static bool is_used(const struct task *task, const char *path)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (strcmp(task->files[i].source, path) == 0)
+			return true;
+	for (size_t i = 0; i < task->template_count; i++)
+		if (strcmp(task->templates[i].source, path) == 0)
+			return true;
+	for (size_t i = 0; i < task->expected_count; i++)
+		if (strcmp(task->expected[i].source, path) == 0)
+			return true;
+	const char *slash = strrchr(path, '/');
+	return strcmp(slash ? slash + 1 : path, "task.yml") == 0;
+}
+
+static void describe_file(const struct task_file *file)
+{
+	if (file->is_submission)
+		admin_say("  file       %s: the participant's", file->name);
+	else if (strcmp(file->name, file->source) == 0)
+		admin_say("  file       %s", file->name);
+	else
+		admin_say("  file       %s from %s", file->name, file->source);
+}
+
+static void describe_files(const struct check *check)
+{
+	const struct task *task = check->task;
+	for (size_t i = 0; i < task->file_count; i++)
+		describe_file(&task->files[i]);
+	for (size_t i = 0; i < task->template_count; i++)
+		admin_say("  template   %s from %s", task->templates[i].language, task->templates[i].source);
+	for (size_t i = 0; i < task->expected_count; i++)
+		admin_say("  expected   %s: %s (%s)", task->expected[i].source, verdict_name(task->expected[i].verdict),
+			task->expected[i].mode);
+	for (size_t i = 0; i < check->upload.count; i++)
+		if (!is_used(task, check->upload.files[i].path))
+			admin_say("  not used   %s", check->upload.files[i].path);
+}
+
+static void describe(const struct check *check)
+{
+	const struct task *task = check->task;
+	admin_say("%s: good", check->path);
+	admin_say("  language   %s", task_language_name(task->language));
+	describe_files(check);
+	for (size_t i = 0; i < task->test_count; i++)
+		admin_say("  test       %s", task->tests[i]);
+	for (size_t i = 0; i < task->benchmark_count; i++)
+		admin_say("  benchmark  %s", task->benchmarks[i]);
+	admin_say("  ranking    by %s", task_ranking_by_name(task->ranking_by));
+	admin_say("  limits     test %lld s, benchmark %lld s, ranked %lld s", (long long)task->test_timeout_s,
+		(long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s);
+}
+
+static int check_one(const char *path)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct check *check = arena_array(arena, struct check, 1);
+	*check = (struct check){ .arena = arena, .path = path, .upload = fileset_make(arena), .stock = fileset_make(arena) };
+	struct error error = {0};
+	if (read_stock(check, &error) || read_upload(check, &error)) {
+		admin_say("%s: not good", path);
+		admin_say("  %s", error.text);
+		return admin_failed;
+	}
+	if (!task_check(arena, &check->upload, &check->stock, &check->task, &check->faults)) {
+		describe(check);
+		return admin_done;
+	}
+	admin_say("%s: not good", path);
+	for (size_t i = 0; i < check->faults.count; i++)
+		admin_say("  %s", check->faults.sentences[i]);
+	if (check->faults.count == task_most_faults)
+		admin_say("  There may be more faults; these are the first %d.", (int)task_most_faults);
+	return admin_failed;
+}
+
+int task_check_command(int argc, char **argv)
+{
+	if (argc < 2)
+		return admin_usage("task check");
+	int worst = admin_done;
+	for (int i = 1; i < argc; i++)
+		if (check_one(argv[i]) != admin_done)
+			worst = admin_failed;
+	return worst;
+}
