@@ -1,0 +1,15 @@
+/* The clock that limits and durations are measured with. */
+#ifndef PODIUM_RUN_CLOCK_H
+#define PODIUM_RUN_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+#endif

@@ -1,0 +1,175 @@
+#include "worker/run/event.h"
+
+#include "lib/buffer.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* JSON writes a byte as six at most, so these keep every event far below its limit of 1 MiB. */
+enum { most_text_bytes = 16 * 1024, log_piece_bytes = 64 * 1024, most_progress_bytes = 64 };
+
+static void write_line(struct events *events, const char *bytes, size_t length)
+{
+	while (length && !events->lost) {
+		ssize_t written = write(events->descriptor, bytes, length);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0) {
+			events->lost = true;
+			return;
+		}
+		bytes += written;
+		length -= (size_t)written;
+	}
+}
+
+static void send(struct events *events, json_t *event)
+{
+	cleanup_free char *line = json_dumps(event, JSON_COMPACT);
+	json_decref(event);
+	if (!line) {
+		fputs("podium-run: an event could not be written as JSON\n", stderr);
+		abort();
+	}
+	size_t length = strlen(line);
+	line[length] = '\n';
+	write_line(events, line, length + 1);
+}
+
+/* The secret seed belongs to the leaderboard, and a harness may print it in an error. */
+static void hide_secret(const struct events *events, struct buffer *text)
+{
+	size_t length = strlen(events->secret);
+	cleanup_buffer struct buffer clean = {0};
+	const char *from = buffer_string(text), *found;
+	if (!length || !strstr(from, events->secret))
+		return;
+	for (; (found = strstr(from, events->secret)); from = found + length) {
+		buffer_append(&clean, from, (size_t)(found - from));
+		buffer_text(&clean, "[secret seed]");
+	}
+	buffer_text(&clean, from);
+	buffer_clear(text);
+	buffer_append(text, clean.data, clean.length);
+}
+
+static json_t *text_value(const struct events *events, const char *text, size_t length)
+{
+	cleanup_buffer struct buffer valid = {0};
+	text_append_valid(&valid, text, length);
+	hide_secret(events, &valid);
+	size_t kept = valid.length <= most_text_bytes ? valid.length : text_utf8_prefix(buffer_string(&valid), most_text_bytes);
+	return json_stringn(buffer_string(&valid), kept);
+}
+
+static json_t *string_value(const struct events *events, const char *text)
+{
+	return text_value(events, text ? text : "", text ? strlen(text) : 0);
+}
+
+static json_t *start(const struct events *events, const char *event)
+{
+	return json_pack("{s:s, s:I}", "event", event, "job", (json_int_t)events->job);
+}
+
+static void set_number(json_t *event, const char *key, double number)
+{
+	if (isfinite(number))
+		json_object_set_new(event, key, json_real(number));
+}
+
+void event_ready(struct events *events)
+{
+	send(events, json_pack("{s:s, s:s}", "event", "ready", "version", PODIUM_VERSION));
+}
+
+void event_environment(struct events *events, json_t *environment)
+{
+	json_t *event = start(events, "environment");
+	json_object_set(event, "environment", environment);
+	send(events, event);
+}
+
+void event_stage(struct events *events, int position, const char *stage, const char *command)
+{
+	json_t *event = start(events, "stage");
+	json_object_set_new(event, "position", json_integer(position));
+	json_object_set_new(event, "stage", json_string(stage));
+	json_object_set_new(event, "command", string_value(events, command));
+	send(events, event);
+}
+
+void event_progress(struct events *events, const char *format, ...)
+{
+	char text[most_progress_bytes + 1];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	json_t *event = start(events, "progress");
+	json_object_set_new(event, "text", string_value(events, text));
+	send(events, event);
+}
+
+void event_case(struct events *events, const struct case_event *one)
+{
+	json_t *event = start(events, "case");
+	json_object_set_new(event, "position", json_integer(one->position));
+	json_object_set_new(event, "index", json_integer((json_int_t)one->index));
+	json_object_set_new(event, "spec", string_value(events, one->spec));
+	json_object_set_new(event, "verdict", json_string(verdict_name(one->verdict)));
+	json_object_set_new(event, "message", string_value(events, one->message));
+	if (isfinite(one->runs))
+		json_object_set_new(event, "runs", json_integer((json_int_t)one->runs));
+	set_number(event, "mean_ns", one->mean_ns);
+	set_number(event, "std_ns", one->std_ns);
+	set_number(event, "err_ns", one->err_ns);
+	set_number(event, "best_ns", one->best_ns);
+	set_number(event, "worst_ns", one->worst_ns);
+	send(events, event);
+}
+
+void event_log(struct events *events, int position, const char *stream, const char *text, size_t length)
+{
+	cleanup_buffer struct buffer valid = {0};
+	text_append_valid(&valid, text, length);
+	hide_secret(events, &valid);
+	for (size_t at = 0; at < valid.length;) {
+		size_t left = valid.length - at;
+		size_t piece = left <= log_piece_bytes ? left : text_utf8_prefix(valid.data + at, log_piece_bytes);
+		json_t *event = start(events, "log");
+		json_object_set_new(event, "position", json_integer(position));
+		json_object_set_new(event, "stream", json_string(stream));
+		json_object_set_new(event, "text", json_stringn(valid.data + at, piece));
+		send(events, event);
+		at += piece;
+	}
+}
+
+void event_stage_end(struct events *events, const struct stage_end_event *stage)
+{
+	json_t *event = start(events, "stage_end");
+	json_object_set_new(event, "position", json_integer(stage->position));
+	json_object_set_new(event, "verdict", json_string(verdict_name(stage->verdict)));
+	json_object_set_new(event, "message", string_value(events, stage->message));
+	json_object_set_new(event, "exit_code", stage->exited ? json_integer(stage->exit_code) : json_null());
+	json_object_set_new(event, "duration_ms", json_integer(stage->duration_ms));
+	send(events, event);
+}
+
+void event_verdict(struct events *events, const struct verdict_event *verdict)
+{
+	json_t *event = start(events, "verdict");
+	json_object_set_new(event, "verdict", json_string(verdict_name(verdict->verdict)));
+	json_object_set_new(event, "reason", string_value(events, verdict->reason));
+	json_object_set_new(event, "engine", string_value(events, verdict->engine));
+	set_number(event, "score_ns", verdict->score_ns);
+	set_number(event, "score_err_ns", verdict->score_err_ns);
+	send(events, event);
+}

@@ -1,0 +1,54 @@
+/* What podium-run says, one line of JSON per event; docs/podium-run.md has the list.
+ * Text may be any bytes: it goes out as valid UTF-8, cut to what an event may carry. */
+#ifndef PODIUM_RUN_EVENT_H
+#define PODIUM_RUN_EVENT_H
+
+#include "lib/error.h"
+#include "lib/verdict.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct events {
+	int descriptor;
+	int64_t job;       /* the job that events are about */
+	char secret[24];   /* a word that never goes out, "" where there is none: the secret seed */
+	bool lost;         /* nobody reads any more */
+};
+
+struct case_event {
+	int position;
+	size_t index;
+	const char *spec, *message;
+	enum verdict verdict;
+	double runs, mean_ns, std_ns, err_ns, best_ns, worst_ns; /* NAN: not measured */
+};
+
+struct stage_end_event {
+	int position;
+	enum verdict verdict;
+	const char *message;
+	bool exited;       /* else exit_code is sent as null */
+	int exit_code;
+	int64_t duration_ms;
+};
+
+struct verdict_event {
+	enum verdict verdict;
+	const char *reason;
+	const char *engine;
+	double score_ns, score_err_ns; /* NAN: none */
+};
+
+void event_ready(struct events *events);
+void event_environment(struct events *events, json_t *environment); /* keeps a reference of its own */
+void event_stage(struct events *events, int position, const char *stage, const char *command);
+void event_progress(struct events *events, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void event_case(struct events *events, const struct case_event *event);
+void event_log(struct events *events, int position, const char *stream, const char *text, size_t length);
+void event_stage_end(struct events *events, const struct stage_end_event *event);
+void event_verdict(struct events *events, const struct verdict_event *event);
+
+#endif

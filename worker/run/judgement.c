@@ -1,0 +1,206 @@
+#include "worker/run/judgement.h"
+
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+/* What the exit codes of harnesses mean; 0 and 112 are not here because then the result lines decide. */
+static const struct { int code; enum verdict verdict; const char *sentence; } EXIT_CODES[] = {
+	{ 2, VERDICT_INTERNAL_ERROR, "The task's harness does not know this mode, or could not be started (exit code 2)" },
+	{ 110, VERDICT_RUNTIME_ERROR, "A CUDA call failed (exit code 110)" },
+	{ 111, VERDICT_INTERNAL_ERROR, "The task's harness could not report its results (exit code 111)" },
+	{ 113, VERDICT_INTERNAL_ERROR, "The task's harness could not read its case file (exit code 113)" },
+	{ 114, VERDICT_TIME_LIMIT, "The harness stopped because of a time limit of its own (exit code 114)" },
+};
+
+static const char *noun(const struct results *results)
+{
+	return results->family == RESULT_TESTS ? "test" : "benchmark";
+}
+
+/* " in test 3 of 12 (size: 128; seed: 5)": the first case without a result, which is the one that ran. */
+static void append_where(struct buffer *out, const struct results *results)
+{
+	for (size_t i = 0; i < results->count; i++) {
+		const struct result_case *one = &results->cases[i];
+		if (results_passed(results, one) || results_failed(one))
+			continue;
+		buffer_printf(out, " in %s %zu of %zu (%s)", noun(results), i + 1, results->count, results->specs[i]);
+		return;
+	}
+}
+
+static void append_line(struct buffer *out, const char *text, size_t length)
+{
+	enum { most_bytes = 500 };
+	text_append_valid(out, text, length < most_bytes ? length : most_bytes);
+	buffer_text(out, length > most_bytes ? "..." : "");
+}
+
+/* ": TypeError: ...": what the program said last on its error output, where Python puts the reason. */
+static void append_last_words(struct buffer *out, const struct process_result *result)
+{
+	cleanup_buffer struct buffer text = {0};
+	capture_text(&result->errors, &text);
+	size_t end = text.length;
+	while (end && strchr(" \t\r\n", text.data[end - 1]))
+		end--;
+	const char *newline = end ? memrchr(text.data, '\n', end) : NULL;
+	size_t start = newline ? (size_t)(newline - text.data) + 1 : 0;
+	if (end > start) {
+		buffer_text(out, ": ");
+		append_line(out, text.data + start, end - start);
+	}
+	buffer_text(out, out->length && out->data[out->length - 1] == '.' ? "" : ".");
+}
+
+static void judge_exit_code(const struct process_result *result, const struct results *results, struct judgement *out)
+{
+	out->verdict = VERDICT_RUNTIME_ERROR;
+	for (size_t i = 0; i < COUNT(EXIT_CODES); i++) {
+		if (EXIT_CODES[i].code != result->code)
+			continue;
+		out->verdict = EXIT_CODES[i].verdict;
+		buffer_text(&out->message, EXIT_CODES[i].sentence);
+	}
+	if (!out->message.length)
+		buffer_printf(&out->message, "The program ended with exit code %d", result->code);
+	append_where(&out->message, results);
+	append_last_words(&out->message, result);
+}
+
+static void append_first_line(struct buffer *out, const char *text)
+{
+	text += strspn(text, " \t\r\n");
+	size_t length = strcspn(text, "\n");
+	buffer_text(out, length ? ": " : "");
+	append_line(out, text, length);
+}
+
+/* The first failing case: index, spec, first line of its error. */
+static void judge_wrong(const struct results *results, struct judgement *out)
+{
+	out->verdict = VERDICT_WRONG_ANSWER;
+	const struct result_case *failed = results_failed(&results->other) ? &results->other : NULL;
+	for (size_t i = 0; i < results->count && !failed; i++) {
+		if (!results_failed(&results->cases[i]))
+			continue;
+		failed = &results->cases[i];
+		buffer_printf(&out->message, "%s %zu of %zu failed (%s)", results->family == RESULT_TESTS ? "Test" : "Benchmark",
+			i + 1, results->count, results->specs[i]);
+	}
+	const char *text = failed ? failed->values[RESULT_ERROR] : results->error;
+	if (!out->message.length)
+		buffer_text(&out->message, "The check failed");
+	if (text)
+		append_first_line(&out->message, text);
+	buffer_text(&out->message, out->message.data[out->message.length - 1] == '.' ? "" : ".");
+}
+
+static void judge_results(const struct process_result *result, struct results *results, struct judgement *out)
+{
+	bool pass = results->check && strcmp(results->check, "pass") == 0;
+	if (pass && result->code == 0) {
+		bool good = results_complete(results) && results_plausible(results, result->duration_ms);
+		out->verdict = good ? VERDICT_PASSED : results->verdict;
+		buffer_text(&out->message, results->reason);
+	} else if (pass) {
+		out->verdict = VERDICT_PROTOCOL_VIOLATION;
+		buffer_text(&out->message, "The result says \"check: pass\", but the exit code 112 says that the check failed.");
+	} else if (results->check || result->code == 112) {
+		judge_wrong(results, out);
+	} else {
+		out->verdict = VERDICT_RUNTIME_ERROR;
+		buffer_text(&out->message, "The program ended before its harness had checked everything");
+		append_where(&out->message, results);
+		append_last_words(&out->message, result);
+	}
+}
+
+/* Endings that mean the same for every program. False for an exit, where the exit code decides. */
+static bool judge_ending(const struct process *process, const struct process_result *result, struct judgement *out)
+{
+	switch (result->ending) {
+	case PROCESS_STOPPED:
+		out->verdict = VERDICT_CANCELLED;
+		buffer_text(&out->message, "The job was cancelled");
+		return true;
+	case PROCESS_TIMEOUT:
+		out->verdict = VERDICT_TIME_LIMIT;
+		buffer_printf(&out->message, "The limit of %" PRId64 " s was reached", process->timeout_ms / 1000);
+		return true;
+	case PROCESS_FLOODED:
+		out->verdict = VERDICT_OUTPUT_LIMIT;
+		buffer_printf(&out->message, "More than %d MiB were printed", process_most_output_bytes >> 20);
+		return true;
+	case PROCESS_SIGNALLED:
+		out->verdict = result->out_of_memory ? VERDICT_MEMORY_LIMIT : VERDICT_RUNTIME_ERROR;
+		if (result->out_of_memory)
+			buffer_text(&out->message, "The machine ran out of memory and the program was killed");
+		else
+			buffer_printf(&out->message, "The program was ended by the signal SIG%s (%s)",
+				sigabbrev_np(result->code) ? sigabbrev_np(result->code) : "RT",
+				sigdescr_np(result->code) ? sigdescr_np(result->code) : "real-time signal");
+		return true;
+	case PROCESS_EXITED:
+	case PROCESS_REFUSED:
+		break;
+	}
+	return false;
+}
+
+void judge_harness(const struct process *process, const struct process_result *result, struct results *results,
+	struct judgement *judgement)
+{
+	bool cancelled = result->ending == PROCESS_STOPPED;
+	if (results->verdict != VERDICT_NONE && !cancelled) {
+		judgement->verdict = results->verdict;
+		buffer_text(&judgement->message, results->reason);
+	} else if (judge_ending(process, result, judgement)) {
+		if (!cancelled)
+			append_where(&judgement->message, results);
+		if (result->ending == PROCESS_SIGNALLED)
+			append_last_words(&judgement->message, result);
+		else
+			buffer_byte(&judgement->message, '.');
+	} else if (result->code == 0 || result->code == 112) {
+		judge_results(result, results, judgement);
+	} else {
+		judge_exit_code(result, results, judgement);
+	}
+}
+
+/* The line of a compiler's output that says what is wrong, else the last one. */
+static void append_diagnosis(struct buffer *out, const struct process_result *result)
+{
+	cleanup_buffer struct buffer text = {0};
+	capture_text(&result->errors, &text);
+	for (const char *line = buffer_string(&text); *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		cleanup_free char *copy = strndup(line, strcspn(line, "\n"));
+		if (!copy || !strstr(copy, "error"))
+			continue;
+		buffer_text(out, ": ");
+		append_line(out, copy, strlen(copy));
+		return;
+	}
+	append_last_words(out, result);
+}
+
+void judge_compiler(const struct process *process, const struct process_result *result, struct judgement *judgement)
+{
+	if (result->ending == PROCESS_EXITED && result->code == 0) {
+		judgement->verdict = VERDICT_PASSED;
+		return;
+	}
+	if (judge_ending(process, result, judgement)) {
+		buffer_byte(&judgement->message, '.');
+	} else {
+		buffer_text(&judgement->message, "The file could not be compiled");
+		append_diagnosis(&judgement->message, result);
+	}
+	if (judgement->verdict != VERDICT_CANCELLED)
+		judgement->verdict = VERDICT_COMPILE_ERROR;
+}

@@ -1,0 +1,26 @@
+/* What a job runs on: asked of the programs themselves once, and kept for the life of podium-run. */
+#ifndef PODIUM_RUN_MACHINE_H
+#define PODIUM_RUN_MACHINE_H
+
+#include "worker/run/account.h"
+#include "worker/run/job.h"
+
+#include <jansson.h>
+
+struct machine {
+	const struct account *account;
+	json_t *asked; /* program's path -> object of facts */
+};
+
+struct machine machine_make(const struct account *account);
+void machine_free(struct machine *machine);
+
+/* The facts that go with a result: interpreter, libraries, toolkit, device, driver, processor, kernel.
+ * What cannot be found out is left out. The caller owns the object. */
+json_t *machine_environment(struct machine *machine, const struct job *job);
+
+/* The first interpreter that the account can start and that can import torch: `candidate` if it is not
+ * NULL, else each `python3` on the PATH and /usr/bin/python3. NULL when there is none; the caller frees. */
+char *machine_find_python(const struct account *account, const char *candidate);
+
+#endif

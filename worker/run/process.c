@@ -1,0 +1,145 @@
+#include "worker/run/process.h"
+
+#include "lib/scope.h"
+#include "worker/run/clock.h"
+#include "worker/run/reaper.h"
+#include "worker/run/spawn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+enum { piece_bytes = 64 * 1024 };
+
+struct running {
+	const struct process *process;
+	struct process_result *result;
+	struct child child;
+	int64_t started_ms;
+	bool over;
+};
+
+static void end(struct running *running, enum process_ending ending)
+{
+	if (running->over)
+		return;
+	running->over = true;
+	running->result->ending = ending;
+	running->result->duration_ms = clock_ms() - running->started_ms;
+}
+
+static void take(struct running *running, enum spawn_pipe pipe, const char *bytes, size_t length)
+{
+	struct process_result *result = running->result;
+	if (pipe == SPAWN_RESULT) {
+		if (!running->process->on_result(running->process->context, bytes, length))
+			end(running, PROCESS_REFUSED);
+		return;
+	}
+	capture_add(pipe == SPAWN_OUTPUT ? &result->output : &result->errors, bytes, length);
+	if (result->output.total + result->errors.total > process_most_output_bytes)
+		end(running, PROCESS_FLOODED);
+}
+
+/* One read. False when there is nothing to be had now; a pipe at its end is closed. */
+static bool take_piece(struct running *running, enum spawn_pipe pipe)
+{
+	char piece[piece_bytes];
+	if (running->child.pipes[pipe] < 0)
+		return false;
+	ssize_t length = read(running->child.pipes[pipe], piece, sizeof piece);
+	if (length > 0) {
+		take(running, pipe, piece, (size_t)length);
+		return true;
+	}
+	if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
+		close(running->child.pipes[pipe]);
+		running->child.pipes[pipe] = -1;
+	}
+	return false;
+}
+
+static void take_exit(struct running *running)
+{
+	int status;
+	if (waitpid(running->child.pid, &status, 0) != running->child.pid)
+		return;
+	running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+	end(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
+}
+
+/* Waits for whatever comes first and deals with it. */
+static void step(struct running *running, int exited)
+{
+	const struct process_watch *watch = &running->process->watch;
+	struct pollfd ready[SPAWN_PIPES + 3] = {
+		[SPAWN_PIPES] = { exited, POLLIN, 0 },
+		[SPAWN_PIPES + 1] = { watch->look ? watch->descriptors[0] : -1, POLLIN, 0 },
+		[SPAWN_PIPES + 2] = { watch->look ? watch->descriptors[1] : -1, POLLIN, 0 },
+	};
+	for (int i = 0; i < SPAWN_PIPES; i++)
+		ready[i] = (struct pollfd){ running->child.pipes[i], POLLIN, 0 };
+	int64_t left_ms = running->started_ms + running->process->timeout_ms - clock_ms();
+	if (left_ms <= 0) {
+		end(running, PROCESS_TIMEOUT);
+		return;
+	}
+	if (poll(ready, COUNT(ready), left_ms > 1000 * 1000 ? 1000 * 1000 : (int)left_ms) <= 0)
+		return;
+	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
+		if (ready[pipe].revents)
+			take_piece(running, pipe);
+	if ((ready[SPAWN_PIPES + 1].revents || ready[SPAWN_PIPES + 2].revents) && watch->look(watch->context))
+		end(running, PROCESS_STOPPED);
+	if (ready[SPAWN_PIPES].revents && !running->over)
+		take_exit(running);
+}
+
+/* How many processes the kernel has killed for want of memory, in a cgroup or for all of the machine. */
+static long long memory_kills(void)
+{
+	cleanup_file FILE *file = fopen("/proc/vmstat", "re");
+	char line[128];
+	long long count = 0;
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "oom_kill %lld", &count) == 1)
+			break;
+	return count;
+}
+
+/* A pipe that somebody unkillable still holds and fills must not keep us: what fits into one is enough. */
+static void drain(struct running *running)
+{
+	enum { most_pieces = 16 * 1024 * 1024 / piece_bytes };
+	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
+		for (int i = 0; i < most_pieces && take_piece(running, pipe); i++)
+			;
+}
+
+int process_run(const struct process *process, struct process_result *result, struct error *error)
+{
+	memset(result, 0, sizeof *result);
+	struct running running = { .process = process, .result = result };
+	long long kills = memory_kills();
+	int rc = spawn(process, &running.child, error);
+	if (rc)
+		return rc;
+	running.started_ms = clock_ms();
+	cleanup_fd int exited = pidfd_open(running.child.pid, 0);
+	if (exited < 0) {
+		reaper_end_all(NULL);
+		spawn_close(&running.child);
+		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.", strerror(errno));
+	}
+	while (!running.over)
+		step(&running, exited);
+	rc = reaper_end_all(error);
+	drain(&running);
+	spawn_close(&running.child);
+	result->out_of_memory = result->ending == PROCESS_SIGNALLED && result->code == SIGKILL && memory_kills() > kills;
+	return rc;
+}

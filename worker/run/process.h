@@ -1,0 +1,60 @@
+/* Runs one program with pipes, limits and a deadline, and leaves nothing of it behind. */
+#ifndef PODIUM_RUN_PROCESS_H
+#define PODIUM_RUN_PROCESS_H
+
+#include "lib/error.h"
+#include "worker/run/account.h"
+#include "worker/run/capture.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	process_result_descriptor = 3,               /* what POPCORN_FD names */
+	process_most_output_bytes = 64 * 1024 * 1024, /* printed in all, not kept */
+};
+
+/* Descriptors to look at while the program runs, for somebody who may want it to stop. */
+struct process_watch {
+	int descriptors[2];             /* -1: none */
+	bool (*look)(void *context);    /* called when one is readable; true: stop the program */
+	void *context;
+};
+
+struct process {
+	const char *const *arguments;   /* NULL at the end; the first is a path with a slash */
+	const char *const *environment; /* NULL at the end; all of it */
+	int folder;                     /* descriptor of the folder it starts in */
+	const struct account *account;
+	int64_t timeout_ms;
+	uint64_t most_address_space;    /* bytes; 0: no limit, as CUDA needs */
+	struct process_watch watch;     /* look NULL: nobody watches */
+	bool (*on_result)(void *context, const char *bytes, size_t length); /* NULL: no result pipe; false: stop */
+	void *context;                  /* of on_result */
+};
+
+enum process_ending {
+	PROCESS_EXITED,   /* code is the exit code */
+	PROCESS_SIGNALLED,/* code is the signal, and it was not ours */
+	PROCESS_TIMEOUT,
+	PROCESS_STOPPED,  /* the watcher said so */
+	PROCESS_REFUSED,  /* on_result said so */
+	PROCESS_FLOODED,  /* more output than process_most_output_bytes */
+};
+
+struct process_result {
+	enum process_ending ending;
+	int code;
+	bool out_of_memory;       /* SIGKILL while the kernel counted a process killed for memory */
+	int64_t duration_ms;      /* until the program itself ended */
+	struct capture output, errors;
+};
+
+/* The program is the leader of its own session and gets /dev/null, two pipes, the result pipe if wanted,
+ * and no other descriptor. When it ends, or is ended, all its descendants are killed; then what stands in
+ * the pipes is read, without waiting for anybody who may still hold them.
+ * An error means that it could not be started or not be ended. */
+int process_run(const struct process *process, struct process_result *result, struct error *error);
+
+#endif

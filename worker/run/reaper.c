@@ -1,0 +1,128 @@
+#include "worker/run/reaper.h"
+
+#include "lib/buffer.h"
+#include "lib/scope.h"
+#include "worker/run/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { patience_ms = 10 * 1000, most_freezing_rounds = 20 };
+
+struct relative {
+	pid_t pid, parent;
+	char state;      /* R, S, D, T, Z ... of proc(5) */
+	bool descendant;
+};
+
+int reaper_open(struct error *error)
+{
+	return prctl(PR_SET_CHILD_SUBREAPER, 1) ? fail(error, ERROR_SYSTEM, "The kernel does not let podium-run take over "
+		"processes that its children leave behind: %s.", strerror(errno)) : 0;
+}
+
+static bool read_relative(int proc, const char *name, struct relative *relative)
+{
+	char path[300], text[1024];
+	snprintf(path, sizeof path, "%s/stat", name);
+	cleanup_fd int file = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	/* The name in brackets is the program's own choice and may hold brackets and spaces: the last one counts. */
+	const char *behind = strrchr(text, ')');
+	*relative = (struct relative){ .pid = (pid_t)atoi(name) };
+	return behind && sscanf(behind, ") %c %d", &relative->state, &relative->parent) == 2;
+}
+
+/* Every process of the machine, as an array of struct relative in `list`. */
+static size_t read_all(struct buffer *list)
+{
+	DIR *stream = opendir("/proc");
+	for (struct dirent *entry; stream && (entry = readdir(stream));) {
+		struct relative relative;
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && read_relative(dirfd(stream), entry->d_name, &relative))
+			buffer_append(list, &relative, sizeof relative);
+	}
+	if (stream)
+		closedir(stream);
+	return list->length / sizeof(struct relative);
+}
+
+static bool is_ours(const struct relative *all, size_t count, pid_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (all[i].descendant && all[i].pid == pid)
+			return true;
+	return false;
+}
+
+static void mark_descendants(struct relative *all, size_t count)
+{
+	pid_t self = getpid();
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = 0; i < count; i++) {
+			if (all[i].descendant || (all[i].parent != self && !is_ours(all, count, all[i].parent)))
+				continue;
+			all[i].descendant = more = true;
+		}
+	}
+}
+
+/* Sends `number` to all descendants. Returns how many of them were still able to run. */
+static size_t signal_descendants(int number)
+{
+	cleanup_buffer struct buffer list = {0};
+	size_t count = read_all(&list), running = 0;
+	struct relative *all = (struct relative *)(void *)list.data;
+	mark_descendants(all, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!all[i].descendant || all[i].state == 'Z')
+			continue;
+		running += all[i].state != 'T' && all[i].state != 't';
+		kill(all[i].pid, number);
+	}
+	return running;
+}
+
+/* Stopped processes still count against the limit of processes, so a fork bomb cannot refill itself
+ * between two looks as it could if they were killed one by one. */
+static void freeze(void)
+{
+	for (int round = 0; round < most_freezing_rounds; round++)
+		if (!signal_descendants(SIGSTOP))
+			return;
+}
+
+static bool reap(void)
+{
+	for (;;) {
+		pid_t pid = waitpid(-1, NULL, WNOHANG);
+		if (pid <= 0)
+			return pid == 0 || errno != ECHILD; /* false: no child is left */
+	}
+}
+
+int reaper_end_all(struct error *error)
+{
+	if (!reap())
+		return 0;
+	freeze();
+	for (int64_t end_ms = clock_ms() + patience_ms; clock_ms() < end_ms;) {
+		signal_descendants(SIGKILL);
+		nanosleep(&(struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
+		if (!reap())
+			return 0;
+	}
+	return fail(error, ERROR_SYSTEM, "A process of the job could not be ended; the device may hang.");
+}

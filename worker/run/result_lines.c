@@ -1,0 +1,379 @@
+#include "worker/run/result_lines.h"
+
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct { const char *prefix, *count_key, *noun; } FAMILIES[] = {
+	[RESULT_TESTS] = { "test.", "test-count", "test" },
+	[RESULT_BENCHMARKS] = { "benchmark.", "benchmark-count", "benchmark" },
+};
+
+static bool violation(struct results *results, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool violation(struct results *results, const char *format, ...)
+{
+	if (results->verdict != VERDICT_NONE)
+		return false;
+	results->verdict = VERDICT_PROTOCOL_VIOLATION;
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(results->reason, sizeof results->reason, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* ---- the values ---- */
+
+static bool is_status(const char *value)
+{
+	return strcmp(value, "pass") == 0 || strcmp(value, "fail") == 0;
+}
+
+/* A decimal number and nothing else: no hexadecimal, no "nan", no sign in front. */
+static bool read_number(const char *value, double *number)
+{
+	char *end;
+	if (!strchr("0123456789.", value[0]) || value[0] == '\0' || strspn(value, "0123456789.eE+-") != strlen(value))
+		return false;
+	*number = strtod(value, &end);
+	return *end == '\0' && isfinite(*number);
+}
+
+static bool is_count(const char *value)
+{
+	double number;
+	return strspn(value, "0123456789") == strlen(value) && read_number(value, &number) && number <= 1e9;
+}
+
+static bool is_positive_count(const char *value)
+{
+	double number = 0;
+	return is_count(value) && read_number(value, &number) && number >= 1;
+}
+
+static bool is_time(const char *value)
+{
+	double number;
+	return read_number(value, &number) && number > 0;
+}
+
+static bool is_spread(const char *value)
+{
+	double number;
+	return read_number(value, &number) && number >= 0;
+}
+
+static const struct value_rule {
+	const char *name;
+	bool (*accepts)(const char *value); /* NULL: any text */
+	const char *wanted;
+	bool is_long; /* may go on over several lines */
+} VALUES[] = {
+	[RESULT_SPEC] = { "spec", NULL, NULL, false },
+	[RESULT_STATUS] = { "status", is_status, "pass or fail", false },
+	[RESULT_ERROR] = { "error", NULL, NULL, true },
+	[RESULT_MESSAGE] = { "message", NULL, NULL, true },
+	[RESULT_RUNS] = { "runs", is_positive_count, "a whole number above 0", false },
+	[RESULT_MEAN] = { "mean", is_time, "a finite number above 0", false },
+	[RESULT_STD] = { "std", is_spread, "a finite number, 0 or above", false },
+	[RESULT_ERR] = { "err", is_spread, "a finite number, 0 or above", false },
+	[RESULT_BEST] = { "best", is_time, "a finite number above 0", false },
+	[RESULT_WORST] = { "worst", is_time, "a finite number above 0", false },
+};
+_Static_assert(COUNT(VALUES) == RESULT_VALUES, "each value has its rule");
+
+double results_number(const struct result_case *one, enum result_value value)
+{
+	double number;
+	return one->values[value] && read_number(one->values[value], &number) ? number : NAN;
+}
+
+bool results_failed(const struct result_case *one)
+{
+	return one->values[RESULT_STATUS] && strcmp(one->values[RESULT_STATUS], "fail") == 0;
+}
+
+bool results_passed(const struct results *results, const struct result_case *one)
+{
+	if (results->family == RESULT_TESTS)
+		return one->values[RESULT_STATUS] && !results_failed(one);
+	return one->values[RESULT_MEAN] && one->values[RESULT_RUNS] && !results_failed(one);
+}
+
+/* ---- the lines ---- */
+
+static void close_text(struct results *results)
+{
+	if (results->text_place)
+		*results->text_place = arena_copy(results->arena, results->text.data, results->text.length);
+	results->text_place = NULL;
+	buffer_clear(&results->text);
+}
+
+/* Harnesses that write one line per text put the two characters `\n` where a line ends. */
+static void append_text(struct results *results, const char *text)
+{
+	while (*text && results->text.length < result_most_text_bytes) {
+		size_t plain = strcspn(text, "\\");
+		size_t room = result_most_text_bytes - results->text.length;
+		if (plain > room)
+			plain = text_utf8_prefix(text, room);
+		buffer_append(&results->text, text, plain);
+		text += plain;
+		if (plain >= room || !*text || results->text.length >= result_most_text_bytes || *text != '\\')
+			break;
+		bool line_end = text[1] == 'n';
+		buffer_byte(&results->text, line_end ? '\n' : '\\');
+		text += line_end ? 2 : 1;
+	}
+}
+
+static void open_text(struct results *results, const char **place, const char *text)
+{
+	results->text_place = place;
+	*place = "";
+	append_text(results, text);
+}
+
+/* Stores `value` at `place`. Twice the same is harmless; two that differ are not what one harness says. */
+static bool store(struct results *results, const char **place, const char *key, const char *value, bool is_long)
+{
+	if (*place)
+		return strcmp(*place, value) == 0 ||
+			violation(results, "The key \"%.80s\" was sent twice with different values.", key);
+	if (is_long)
+		open_text(results, place, value);
+	else
+		*place = arena_strdup(results->arena, value);
+	return true;
+}
+
+static const struct value_rule *find_rule(const char *name, size_t *index)
+{
+	for (*index = 0; *index < COUNT(VALUES); ++*index)
+		if (strcmp(VALUES[*index].name, name) == 0)
+			return &VALUES[*index];
+	return NULL;
+}
+
+static bool store_in_case(struct results *results, struct result_case *one, const char *spec, const char *key,
+	const char *name, const char *value)
+{
+	size_t index;
+	const struct value_rule *rule = find_rule(name, &index);
+	if (!rule)
+		return true;
+	if (rule->accepts && !rule->accepts(value))
+		return violation(results, "The value of \"%.80s\" is \"%.80s\"; it must be %s.", key, value, rule->wanted);
+	if (index == RESULT_SPEC && spec && strcmp(spec, value) != 0)
+		return violation(results, "The case line of \"%.80s\" is not the one that the harness was given.", key);
+	bool had = results_passed(results, one) || results_failed(one);
+	if (!store(results, &one->values[index], key, value, rule->is_long))
+		return false;
+	if (!had && one != &results->other && (results_passed(results, one) || results_failed(one)))
+		results->finished++;
+	return true;
+}
+
+static bool take_count(struct results *results, size_t family, const char *key, const char *value)
+{
+	bool own = family == results->family;
+	char wanted[24];
+	snprintf(wanted, sizeof wanted, "%zu", own ? results->count : (size_t)1);
+	if (strcmp(value, wanted) != 0)
+		return violation(results, "\"%s\" is \"%.40s\", but %s.", key, value, own ? "the harness was given another "
+			"number of cases" : "this stage has none of these");
+	return store(results, &results->counts[family], key, value, false);
+}
+
+/* Splits "12.mean" behind the family's prefix. Returns the name behind the index, or NULL. */
+static const char *split_index(const char *rest, size_t *index)
+{
+	size_t digits = strspn(rest, "0123456789");
+	if (!digits || digits > 6 || rest[digits] != '.' || !rest[digits + 1])
+		return NULL;
+	const char *name = rest + digits + 1;
+	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != strlen(name))
+		return NULL;
+	*index = 0;
+	for (size_t i = 0; i < digits; i++)
+		*index = *index * 10 + (size_t)(rest[i] - '0');
+	return name;
+}
+
+static bool take_case(struct results *results, size_t family, const char *key, size_t index, const char *name,
+	const char *value)
+{
+	bool own = family == results->family;
+	if (index >= (own ? results->count : 1))
+		return violation(results, "The key \"%.80s\" names a case that the harness was not given.", key);
+	if (own)
+		return store_in_case(results, &results->cases[index], results->specs[index], key, name, value);
+	if (family != RESULT_TESTS || (strcmp(name, "status") == 0 && strcmp(value, "fail") != 0))
+		return violation(results, "The key \"%.80s\" does not belong to this stage.", key);
+	return store_in_case(results, &results->other, NULL, key, name, value);
+}
+
+static bool take_check(struct results *results, const char *key, const char *value)
+{
+	if (!is_status(value))
+		return violation(results, "The value of \"check\" is \"%.80s\"; it must be pass or fail.", value);
+	return store(results, &results->check, key, value, false);
+}
+
+/* What a line is. `name` is set for a line about a case. */
+enum line_kind { LINE_COUNT, LINE_CASE, LINE_CHECK, LINE_ERROR, LINE_UNKNOWN };
+
+static enum line_kind classify(const char *key, size_t *family, size_t *index, const char **name)
+{
+	if (strcmp(key, "check") == 0)
+		return LINE_CHECK;
+	if (strcmp(key, "error") == 0)
+		return LINE_ERROR;
+	for (*family = 0; *family < COUNT(FAMILIES); ++*family) {
+		size_t length = strlen(FAMILIES[*family].prefix);
+		if (strcmp(key, FAMILIES[*family].count_key) == 0)
+			return LINE_COUNT;
+		if (strncmp(key, FAMILIES[*family].prefix, length) == 0 && (*name = split_index(key + length, index)))
+			return LINE_CASE;
+	}
+	return LINE_UNKNOWN;
+}
+
+static bool take_pair(struct results *results, const char *key, const char *value)
+{
+	size_t family = 0, index = 0;
+	const char *name = NULL;
+	enum line_kind kind = classify(key, &family, &index, &name);
+	close_text(results);
+	switch (kind) {
+	case LINE_COUNT: return take_count(results, family, key, value);
+	case LINE_CASE: return take_case(results, family, key, index, name, value);
+	case LINE_CHECK: return take_check(results, key, value);
+	case LINE_ERROR: return store(results, &results->error, key, value, true);
+	case LINE_UNKNOWN: break;
+	}
+	return violation(results, "The result pipe carries \"%.120s\", which is no line of a harness.", key);
+}
+
+static bool is_known(const char *key)
+{
+	size_t family, index;
+	const char *name;
+	return classify(key, &family, &index, &name) != LINE_UNKNOWN;
+}
+
+static char *trim(char *text)
+{
+	static const char blank[] = " \t\r\v\f";
+	text += strspn(text, blank);
+	size_t length = strlen(text);
+	while (length && strchr(blank, text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+/* One line, without its end. Blank lines are the habit of some harnesses. */
+static bool take_line(struct results *results, const char *bytes, size_t length)
+{
+	cleanup_buffer struct buffer line = {0}, copy = {0};
+	text_append_valid(&line, bytes, length);
+	if (!line.data || strspn(line.data, " \t\r\v\f") == line.length)
+		return true;
+	buffer_append(&copy, line.data, line.length);
+	char *colon = strchr(copy.data, ':');
+	if (colon)
+		*colon = '\0';
+	char *key = trim(copy.data);
+	if (results->text_place && !(colon && is_known(key))) {
+		append_text(results, "\n");
+		append_text(results, line.data);
+		return true;
+	}
+	return take_pair(results, key, colon ? trim(colon + 1) : "");
+}
+
+static bool flood(struct results *results, const char *what, size_t most)
+{
+	results->verdict = VERDICT_OUTPUT_LIMIT;
+	snprintf(results->reason, sizeof results->reason, "%s on the result pipe went over %zu MiB.", what, most >> 20);
+	return false;
+}
+
+bool results_add(struct results *results, const char *bytes, size_t length)
+{
+	if (results->verdict != VERDICT_NONE)
+		return false;
+	results->total += length;
+	if (results->total > result_most_bytes)
+		return flood(results, "What was written", result_most_bytes);
+	while (length) {
+		const char *end = memchr(bytes, '\n', length);
+		size_t part = end ? (size_t)(end - bytes) : length;
+		buffer_append(&results->line, bytes, part);
+		if (results->line.length > result_most_line_bytes)
+			return flood(results, "One line", result_most_line_bytes);
+		if (!end)
+			return true;
+		bool good = take_line(results, results->line.data, results->line.length);
+		buffer_clear(&results->line);
+		if (!good)
+			return false;
+		bytes += part + 1;
+		length -= part + 1;
+	}
+	return true;
+}
+
+void results_finish(struct results *results)
+{
+	if (results->verdict == VERDICT_NONE && results->line.length)
+		take_line(results, results->line.data, results->line.length);
+	buffer_clear(&results->line);
+	close_text(results);
+}
+
+/* ---- the whole ---- */
+
+bool results_complete(struct results *results)
+{
+	const char *noun = FAMILIES[results->family].noun;
+	if (!results->counts[results->family])
+		return violation(results, "The result says \"check: pass\" without \"%s\".", FAMILIES[results->family].count_key);
+	if (results_failed(&results->other))
+		return violation(results, "The result says \"check: pass\" although a test failed.");
+	for (size_t i = 0; i < results->count; i++)
+		if (!results_passed(results, &results->cases[i]))
+			return violation(results, "The result says \"check: pass\" although %s %zu of %zu %s.", noun, i + 1,
+				results->count, results_failed(&results->cases[i]) ? "failed" : "is missing");
+	return true;
+}
+
+bool results_plausible(struct results *results, int64_t wall_ms)
+{
+	double claimed_ns = 0, most_ns = ((double)wall_ms * 1.05 + 100) * 1e6;
+	for (size_t i = 0; i < results->count; i++) {
+		double time = results_number(&results->cases[i], RESULT_MEAN) * results_number(&results->cases[i], RESULT_RUNS);
+		claimed_ns += isnan(time) ? 0 : time;
+	}
+	return claimed_ns <= most_ns || violation(results, "The times add up to %.3g s of measured runs, but the stage took "
+		"%.3g s.", claimed_ns / 1e9, (double)wall_ms / 1e3);
+}
+
+void results_open(struct results *results, struct arena *arena, enum result_family family,
+	const char *const *specs, size_t count)
+{
+	*results = (struct results){ .arena = arena, .family = family, .specs = specs, .count = count };
+	results->cases = arena_array(arena, struct result_case, count);
+}
+
+void results_close(struct results *results)
+{
+	buffer_free(&results->line);
+	buffer_free(&results->text);
+}

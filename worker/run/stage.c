@@ -1,0 +1,64 @@
+#include "worker/run/run.h"
+
+#include "worker/run/folder.h"
+
+#include <string.h>
+
+int stage_write_files(struct run *run, bool (*wanted)(const char *path), struct error *error)
+{
+	const struct job *job = run->job;
+	for (size_t i = 0; i < job->files.count; i++) {
+		const struct file *file = &job->files.files[i];
+		if (wanted && !wanted(file->path))
+			continue;
+		int rc = folder_write(run->workspace.run, file->path, file->bytes, file->length, 0444, error);
+		if (rc)
+			return rc;
+	}
+	if (wanted && !wanted(job->slot))
+		return 0;
+	return folder_write(run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error);
+}
+
+/* The command as a shell would read it. */
+static void append_command(struct buffer *out, const char *const *arguments)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	for (size_t i = 0; arguments[i]; i++) {
+		buffer_text(out, i ? " " : "");
+		if (arguments[i][0] && strspn(arguments[i], plain) == strlen(arguments[i])) {
+			buffer_text(out, arguments[i]);
+			continue;
+		}
+		buffer_byte(out, '\'');
+		for (const char *at = arguments[i]; *at; at++)
+			buffer_text(out, *at == '\'' ? "'\\''" : (const char[]){ *at, '\0' });
+		buffer_byte(out, '\'');
+	}
+}
+
+static void send_log(struct run *run, const struct stage *stage, const char *stream, const struct capture *capture)
+{
+	cleanup_buffer struct buffer text = {0};
+	capture_text(capture, &text);
+	event_log(run->events, stage->position, stream, buffer_string(&text), text.length);
+}
+
+int stage_run_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
+	struct error *error)
+{
+	cleanup_buffer struct buffer command = {0};
+	append_command(&command, process->arguments);
+	event_stage(run->events, stage->position, stage->name, buffer_string(&command));
+	stage->begun = true;
+	process->folder = run->workspace.run;
+	process->account = run->workspace.account;
+	process->watch = inbox_watch(run->inbox);
+	int rc = process_run(process, result, error);
+	stage->exited = result->ending == PROCESS_EXITED && !rc;
+	stage->exit_code = result->code;
+	stage->duration_ms = result->duration_ms;
+	send_log(run, stage, "stdout", &result->output);
+	send_log(run, stage, "stderr", &result->errors);
+	return rc;
+}

@@ -1,0 +1,120 @@
+#include "worker/run/variables.h"
+
+#include "lib/buffer.h"
+#include "lib/scope.h"
+#include "worker/run/process.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char SYSTEM_PATH[] = "/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/* What the operator may have set for podium-run and programs need as well. */
+static const char *const PASSED_ON[] = { "CUDA_HOME", "LD_LIBRARY_PATH" };
+
+/* Everything that compiles at run time keeps its results in the job's cache, where no other job finds them. */
+static const struct { const char *name, *folder; } CACHES[] = {
+	{ "TRITON_CACHE_DIR", "triton" },
+	{ "TORCH_EXTENSIONS_DIR", "torch_extensions" },
+	{ "TORCHINDUCTOR_CACHE_DIR", "inductor" },
+	{ "CUDA_CACHE_PATH", "cuda" },
+	{ "XDG_CACHE_HOME", "xdg" },
+};
+
+static const struct { const char *name, *value; } FIXED[] = {
+	{ "LANG", "C.UTF-8" },
+	{ "PYTHONDONTWRITEBYTECODE", "1" },
+	{ "PYTHONUNBUFFERED", "1" },
+	/* A stage must not leave modules for the harness of the next one. */
+	{ "PYTHONNOUSERSITE", "1" },
+};
+
+void variables_set(struct variables *variables, const char *name, const char *value)
+{
+	if (variables->count == variables_most)
+		abort();
+	variables->list[variables->count++] = arena_printf(variables->arena, "%s=%s", name, value);
+}
+
+static void set_number(struct variables *variables, const char *name, int64_t value)
+{
+	variables_set(variables, name, arena_printf(variables->arena, "%" PRId64, value));
+}
+
+static void set_folder(struct variables *variables, const char *name, const char *folder, const char *inner)
+{
+	variables_set(variables, name, arena_printf(variables->arena, "%s/%s", folder, inner));
+}
+
+static void set_path(struct variables *variables, const char *const *programs)
+{
+	cleanup_buffer struct buffer path = {0};
+	for (; *programs; programs++) {
+		const char *slash = strrchr(*programs, '/');
+		if (slash && slash > *programs) {
+			buffer_append(&path, *programs, (size_t)(slash - *programs));
+			buffer_byte(&path, ':');
+		}
+	}
+	buffer_text(&path, SYSTEM_PATH);
+	variables_set(variables, "PATH", buffer_string(&path));
+}
+
+struct variables variables_basic(struct arena *arena, const struct account *account, const char *const *programs,
+	const char *home)
+{
+	struct variables variables = { .arena = arena };
+	set_path(&variables, programs);
+	for (size_t i = 0; i < COUNT(FIXED); i++)
+		variables_set(&variables, FIXED[i].name, FIXED[i].value);
+	for (size_t i = 0; i < COUNT(PASSED_ON); i++)
+		if (getenv(PASSED_ON[i]))
+			variables_set(&variables, PASSED_ON[i], getenv(PASSED_ON[i]));
+	variables_set(&variables, "USER", account->name);
+	variables_set(&variables, "HOME", home);
+	return variables;
+}
+
+static struct variables for_stage(struct arena *arena, const struct job *job, const struct workspace *workspace)
+{
+	const char *stage = arena_printf(arena, "%s/%s", workspace->path, workspace->stage_name);
+	const char *programs[] = { job->python, job->nvcc, NULL };
+	struct variables variables = variables_basic(arena, workspace->account, programs, arena_printf(arena, "%s/home", stage));
+	set_folder(&variables, "TMPDIR", stage, "tmp");
+	return variables;
+}
+
+struct variables variables_for_compiler(struct arena *arena, const struct job *job, const struct workspace *workspace)
+{
+	struct variables variables = for_stage(arena, job, workspace);
+	variables_set(&variables, "CUDA_VISIBLE_DEVICES", "");
+	return variables;
+}
+
+/* Beside a GPU more host threads only disturb each other; on the CPU they are the device. */
+static int host_threads(const struct device *device)
+{
+	enum { most_beside_gpu = 8 };
+	cpu_set_t set;
+	int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+	return !device->is_cpu && count > most_beside_gpu ? most_beside_gpu : count;
+}
+
+struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace)
+{
+	struct variables variables = for_stage(arena, job, workspace);
+	const char *cache = arena_printf(arena, "%s/cache", workspace->path);
+	for (size_t i = 0; i < COUNT(CACHES); i++)
+		set_folder(&variables, CACHES[i].name, cache, CACHES[i].folder);
+	variables_set(&variables, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+	variables_set(&variables, "CUDA_VISIBLE_DEVICES", job->device.uuid);
+	set_number(&variables, "OMP_NUM_THREADS", host_threads(&job->device));
+	set_number(&variables, "POPCORN_FD", process_result_descriptor);
+	if (job->has_seed)
+		set_number(&variables, "POPCORN_SEED", job->seed);
+	if (job->task->multi_gpu)
+		set_number(&variables, "POPCORN_GPUS", job->device.count);
+	return variables;
+}

@@ -1,0 +1,31 @@
+/* The environment that a job's programs get: built from nothing, so that nothing of podium-run's own
+ * leaks into them. */
+#ifndef PODIUM_RUN_VARIABLES_H
+#define PODIUM_RUN_VARIABLES_H
+
+#include "lib/arena.h"
+#include "worker/run/account.h"
+#include "worker/run/job.h"
+#include "worker/run/workspace.h"
+
+enum { variables_most = 40 };
+
+struct variables {
+	struct arena *arena;
+	const char *list[variables_most + 1]; /* NULL at the end */
+	size_t count;
+};
+
+void variables_set(struct variables *variables, const char *name, const char *value);
+
+/* What every program needs: PATH (with the folders of `programs`, NULL at the end, in front), LANG, HOME. */
+struct variables variables_basic(struct arena *arena, const struct account *account, const char *const *programs,
+	const char *home);
+
+/* For a compiler: the folders of the open stage, and no GPU. */
+struct variables variables_for_compiler(struct arena *arena, const struct job *job, const struct workspace *workspace);
+
+/* For a harness: also the device, the caches and what harnesses ask for. */
+struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace);
+
+#endif

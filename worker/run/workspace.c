@@ -1,0 +1,155 @@
+#include "worker/run/workspace.h"
+
+#include "lib/log.h"
+#include "lib/scope.h"
+#include "worker/run/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static const char FOLDER_PREFIX[] = "podium-job-";
+
+/* The job's user passes through but cannot list or write. */
+static int make_passage(int parent, const char *name, const struct account *account, struct error *error)
+{
+	return account->change ? folder_make(parent, name, 0710, (uid_t)-1, account->gid, error) :
+		folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
+}
+
+/* With the sticky bit set, whoever adds files still cannot remove or rename those of others. */
+static int make_shared(int parent, const char *name, const struct account *account, struct error *error)
+{
+	return account->change ? folder_make(parent, name, 01770, (uid_t)-1, account->gid, error) :
+		folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
+}
+
+static int make_own(int parent, const char *name, const struct account *account, struct error *error)
+{
+	cleanup_fd int folder = account->change ? folder_make(parent, name, 0700, account->uid, account->gid, error) :
+		folder_make(parent, name, 0700, (uid_t)-1, (gid_t)-1, error);
+	return folder < 0 ? folder : 0;
+}
+
+/* A running podium-run holds a lock on the folder of its job. */
+static void remove_if_left_behind(int base, const char *name)
+{
+	struct error error;
+	struct stat status;
+	cleanup_fd int folder = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0 || fstat(folder, &status) || status.st_uid != geteuid() || flock(folder, LOCK_EX | LOCK_NB))
+		return;
+	if (folder_remove(base, name, &error))
+		log_warning("%s", error.text);
+	else
+		log_info("Removed %s, which an earlier podium-run left behind.", name);
+}
+
+static void remove_left_behind(int base)
+{
+	int again = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = again >= 0 ? fdopendir(again) : NULL;
+	for (struct dirent *entry; stream && (entry = readdir(stream));)
+		if (strncmp(entry->d_name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) == 0)
+			remove_if_left_behind(base, entry->d_name);
+	if (stream)
+		closedir(stream);
+}
+
+/* Whether the job's user reaches the directory: every folder above it must let that user through. */
+static bool can_enter(const char *directory, const struct account *account)
+{
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(account_become(account) || access(directory, X_OK) ? 1 : 0);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int workspace_base(const char *directory, const struct account *account, struct error *error)
+{
+	if (mkdir(directory, account->change ? 0711 : 0700) && errno != EEXIST)
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be made: %s.", directory, strerror(errno));
+	int base = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (base < 0)
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be opened: %s.", directory, strerror(errno));
+	if (!can_enter(directory, account)) {
+		close(base);
+		return fail(error, ERROR_INPUT, "The user \"%s\", which submissions run as, cannot enter \"%s\"; choose another "
+			"--directory or let others pass through its folders (chmod o+x).", account->name, directory);
+	}
+	remove_left_behind(base);
+	return base;
+}
+
+/* Under its lock from the start, so that no other podium-run takes it for left behind. */
+static int make_job_folder(struct workspace *workspace, int64_t job, struct error *error)
+{
+	snprintf(workspace->name, sizeof workspace->name, "%s%" PRId64 "-%08" PRIx32, FOLDER_PREFIX, job, randombytes_random());
+	workspace->job = make_passage(workspace->base, workspace->name, workspace->account, error);
+	if (workspace->job < 0)
+		return workspace->job;
+	if (flock(workspace->job, LOCK_EX | LOCK_NB))
+		return fail(error, ERROR_SYSTEM, "The folder of the job cannot be locked: %s.", strerror(errno));
+	return 0;
+}
+
+int workspace_open(struct workspace *workspace, int base, const char *directory, int64_t job,
+	const struct account *account, struct error *error)
+{
+	*workspace = (struct workspace){ .account = account, .base = base, .job = -1, .stage = -1, .run = -1 };
+	int rc = make_job_folder(workspace, job, error);
+	if (rc)
+		return rc;
+	char resolved[PATH_MAX];
+	if (!realpath(directory, resolved) || snprintf(workspace->path, sizeof workspace->path, "%.3900s/%s", resolved,
+			workspace->name) < 0)
+		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs has gone: %s.", directory, strerror(errno));
+	return make_own(workspace->job, "cache", account, error);
+}
+
+void workspace_close(struct workspace *workspace)
+{
+	struct error error;
+	if (workspace->job < 0)
+		return;
+	workspace_close_stage(workspace);
+	if (folder_remove(workspace->base, workspace->name, &error))
+		log_warning("%s", error.text);
+	close(workspace->job);
+}
+
+int workspace_open_stage(struct workspace *workspace, const char *name, struct error *error)
+{
+	const struct account *account = workspace->account;
+	workspace->stage = make_passage(workspace->job, name, account, error);
+	if (workspace->stage < 0)
+		return workspace->stage;
+	workspace->stage_name = name;
+	workspace->run = make_shared(workspace->stage, "run", account, error);
+	if (workspace->run < 0)
+		return workspace->run;
+	int rc = make_own(workspace->stage, "home", account, error);
+	return rc ? rc : make_own(workspace->stage, "tmp", account, error);
+}
+
+void workspace_close_stage(struct workspace *workspace)
+{
+	struct error error;
+	if (!workspace->stage_name)
+		return;
+	scope_close(&workspace->run);
+	scope_close(&workspace->stage);
+	if (folder_remove(workspace->job, workspace->stage_name, &error))
+		log_warning("%s", error.text);
+	workspace->run = workspace->stage = -1;
+	workspace->stage_name = NULL;
+}

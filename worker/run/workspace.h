@@ -1,0 +1,40 @@
+/* Where a job lives: a folder of its own under --directory, removed when the job has ended.
+ *
+ *     job-17-Xb3kq9/          podium-run's; the job's user may only pass through
+ *       cache/                the user's: compiled kernels, kept between the stages of one job
+ *       test/                 one per stage, made fresh and removed at its end
+ *         cases.txt           podium-run's, read-only
+ *         run/                where the program starts: the task's files and the submission, read-only.
+ *                             The user may add files but neither change nor replace these
+ *         home/ tmp/          the user's
+ *
+ * Without root all of it belongs to the one user there is. */
+#ifndef PODIUM_RUN_WORKSPACE_H
+#define PODIUM_RUN_WORKSPACE_H
+
+#include "lib/error.h"
+#include "worker/run/account.h"
+
+#include <limits.h>
+#include <stdint.h>
+
+struct workspace {
+	const struct account *account;
+	int base, job, stage, run;  /* descriptors of --directory, the job, the current stage and its run/ */
+	char name[64];              /* of the job's folder */
+	char path[PATH_MAX];        /* the same from the root, for environment variables */
+	const char *stage_name;     /* NULL: no stage is open */
+};
+
+/* Removes what an earlier podium-run left in `directory` when it was killed, and says which user cannot
+ * get into it. Makes the directory if it is not there. Returns its descriptor. */
+int workspace_base(const char *directory, const struct account *account, struct error *error);
+
+int workspace_open(struct workspace *workspace, int base, const char *directory, int64_t job,
+	const struct account *account, struct error *error);
+void workspace_close(struct workspace *workspace); /* what cannot be removed is logged */
+
+int workspace_open_stage(struct workspace *workspace, const char *name, struct error *error);
+void workspace_close_stage(struct workspace *workspace);
+
+#endif
