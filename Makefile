@@ -72,7 +72,10 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 
 # The files that are embedded in programs.
 $(B)/harness/stock.o: $(filter-out %.c %.h %.pyc,$(wildcard harness/*)) harness/utils.h
-$(B)/sql/migrations.o: $(wildcard sql/*.sql)
+$(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
+$(B)/sql/migrations.list: $(wildcard sql/*.sql)
+	@mkdir -p $(@D)
+	printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
 
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libpodium.a $(B)/harness/stock.o
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)

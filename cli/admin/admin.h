@@ -1,0 +1,37 @@
+/* What the commands of podium-admin share. A command gets its own words as argv[0] and its arguments after
+ * it, says what it did on stdout, and returns the exit code: 0 done, 1 failed (one sentence on stderr),
+ * 2 called wrongly. */
+#ifndef PODIUM_CLI_ADMIN_ADMIN_H
+#define PODIUM_CLI_ADMIN_ADMIN_H
+
+#include "lib/database.h"
+#include "lib/error.h"
+#include "lib/leaderboard.h"
+
+enum { admin_done = 0, admin_failed = 1, admin_misused = 2 };
+
+typedef int admin_command(int argc, char **argv);
+
+admin_command migrate_command;                         /* migrate.c */
+admin_command user_add_command, user_role_command, user_password_command, user_list_command,
+	user_first_admin_command;                          /* user.c */
+admin_command task_load_command;                       /* task_load.c */
+admin_command ranking_rebuild_command;                 /* ranking.c */
+admin_command gpu_list_command, port_free_command, healthy_command; /* host.c */
+
+/* Prints the error's sentence on stderr and returns admin_failed. */
+int admin_complain(const struct error *error);
+
+/* Prints how the command is called on stderr and returns admin_misused. */
+int admin_usage(const char *command);
+
+/* The database of the settings, or NULL after a complaint. */
+struct database *admin_connect(void);
+
+/* Who the audit log says it was. */
+extern const struct actor admin_actor;
+
+/* One line on stdout in which control characters cannot steer the terminal. */
+void admin_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

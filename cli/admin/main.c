@@ -1,0 +1,133 @@
+/* podium-admin: what an operator does with a Podium from its host. */
+#include "cli/admin/admin.h"
+#include "cli/admin/task_check.h"
+#include "lib/config.h"
+#include "lib/log.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+	const char *name, *arguments;
+	admin_command *run;
+	const char *meaning;
+} COMMANDS[] = {
+	{ "migrate", "", migrate_command, "bring the database's tables up to date" },
+	{ "user add", "NAME [--role ROLE] [--password-file FILE]", user_add_command,
+		"make an account; the password is read from FILE, the terminal or standard input" },
+	{ "user role", "NAME ROLE", user_role_command, "make somebody a participant, creator or admin" },
+	{ "user password", "NAME [--password-file FILE]", user_password_command,
+		"set a new password; it ends the user's sessions" },
+	{ "user list", "", user_list_command, "list the accounts" },
+	{ "user first-admin", "--password-file FILE", user_first_admin_command,
+		"where there is no admin: make `admin`, with a one-time password in FILE" },
+	{ "task check", "FOLDER|ZIP...", task_check_command, "say what is wrong with a task" },
+	{ "task load", "FOLDER...", task_load_command,
+		"make a leaderboard of each task folder, or bring it up to date" },
+	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
+	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now; fails when there is none" },
+	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
+	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
+};
+
+const struct actor admin_actor = { .id = 0, .name = "podium-admin", .address = "" };
+
+int admin_complain(const struct error *error)
+{
+	cleanup_buffer struct buffer line = {0};
+	text_append_printable(&line, error->text);
+	fprintf(stderr, "podium-admin: %s\n", buffer_string(&line));
+	return admin_failed;
+}
+
+void admin_say(const char *format, ...)
+{
+	char text[4096];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	cleanup_buffer struct buffer line = {0};
+	text_append_printable(&line, text);
+	puts(buffer_string(&line));
+}
+
+struct database *admin_connect(void)
+{
+	struct config config;
+	struct error error = {0};
+	struct database *db = config_load(&config, &error) ? NULL : database_open(&config, &error);
+	if (!db)
+		admin_complain(&error);
+	return db;
+}
+
+int admin_usage(const char *name)
+{
+	for (size_t i = 0; i < COUNT(COMMANDS); i++)
+		if (strcmp(COMMANDS[i].name, name) == 0)
+			fprintf(stderr, "Usage: podium-admin %s %s\n", name, COMMANDS[i].arguments);
+	return admin_misused;
+}
+
+static int help(void)
+{
+	puts("Usage: podium-admin COMMAND [ARGUMENTS]\n");
+	for (size_t i = 0; i < COUNT(COMMANDS); i++)
+		printf("  %s%s%s\n      %s\n", COMMANDS[i].name, *COMMANDS[i].arguments ? " " : "", COMMANDS[i].arguments,
+			COMMANDS[i].meaning);
+	cleanup_buffer struct buffer keys = {0};
+	config_describe(&keys);
+	printf("\nExit codes: 0 done, 1 failed (the reason is on standard error), 2 called wrongly.\n"
+		"\nSettings, from the file that PODIUM_CONFIG names (there in lower case and without PODIUM_) and from the\n"
+		"environment, which wins:\n%s", buffer_string(&keys));
+	return admin_done;
+}
+
+/* The number of leading arguments that are this command's words, or 0. */
+static int words_matched(const struct command *command, int argc, char **argv)
+{
+	const char *rest = command->name;
+	for (int i = 0; i < argc; i++) {
+		size_t length = strlen(argv[i]);
+		if (strncmp(rest, argv[i], length) != 0 || (rest[length] && rest[length] != ' '))
+			return 0;
+		if (!rest[length])
+			return i + 1;
+		rest += length + 1;
+	}
+	return 0;
+}
+
+static int run_command(int argc, char **argv)
+{
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		int words = words_matched(&COMMANDS[i], argc, argv);
+		if (words)
+			return COMMANDS[i].run(argc - words + 1, argv + words - 1);
+	}
+	fprintf(stderr, "podium-admin: there is no such command; `podium-admin --help` lists them.\n");
+	return admin_misused;
+}
+
+int main(int argc, char **argv)
+{
+	log_open("podium-admin");
+	if (argc < 2) {
+		fputs("Usage: podium-admin COMMAND [ARGUMENTS]; `podium-admin --help` lists the commands.\n", stderr);
+		return admin_misused;
+	}
+	if (strcmp(argv[1], "--help") == 0)
+		return help();
+	if (strcmp(argv[1], "--version") == 0)
+		return printf("podium-admin %s\n", PODIUM_VERSION) < 0;
+	int code = run_command(argc - 1, argv + 1);
+	if (fflush(stdout) != 0 && code == admin_done) {
+		perror("podium-admin: standard output");
+		return admin_failed;
+	}
+	return code;
+}

@@ -1,0 +1,115 @@
+#include "cli/admin/admin.h"
+#include "lib/scope.h"
+#include "sql/migrations.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct applied {
+	int64_t version;
+	const char *name;
+	struct blob_value sha256;
+};
+
+static const struct column APPLIED_COLUMNS[] = {
+	INTEGER(struct applied, version), TEXT(struct applied, name), BLOB(struct applied, sha256),
+};
+static const struct statement APPLIED = SELECT(struct applied, APPLIED_COLUMNS,
+	"SELECT version, name, sha256 FROM schema_migrations ORDER BY version");
+static const struct statement RECORD = COMMAND(
+	"INSERT INTO schema_migrations (version, name, sha256) VALUES (?, ?, ?)");
+
+static const char BOOK[] =
+	"CREATE TABLE IF NOT EXISTS schema_migrations ("
+	"  version    INT UNSIGNED NOT NULL PRIMARY KEY,"
+	"  name       VARCHAR(64) CHARACTER SET ascii NOT NULL,"
+	"  sha256     BINARY(32) NOT NULL,"
+	"  applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)"
+	") ENGINE = InnoDB";
+
+struct lock { int64_t held; };
+static const struct column LOCK_COLUMNS[] = { INTEGER(struct lock, held) };
+static const struct statement LOCK = SELECT(struct lock, LOCK_COLUMNS,
+	"SELECT GET_LOCK('podium migrate', 60) AS held");
+
+static int64_t version_of(const struct migration *migration)
+{
+	return strtoll(migration->name, NULL, 10);
+}
+
+static void digest_of(const struct migration *migration, unsigned char digest[static crypto_hash_sha256_BYTES])
+{
+	crypto_hash_sha256(digest, (const unsigned char *)migration->sql, (unsigned long long)(migration->end - migration->sql));
+}
+
+/* What was applied must be the beginning of what this program knows. */
+static int check_applied(const struct applied *applied, size_t count, struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i >= migration_count)
+			return fail(error, ERROR_INPUT, "The database is newer than this program: it is at version %lld (%s), and "
+				"podium-admin %s knows versions up to %lld. Use a newer Podium with it; nothing was changed.",
+				(long long)applied[count - 1].version, applied[count - 1].name, PODIUM_VERSION,
+				(long long)version_of(&migrations[migration_count - 1]));
+		if (applied[i].version != version_of(&migrations[i]))
+			return fail(error, ERROR_INPUT, "The database has version %lld (%s) but not %s, which comes before it. "
+				"It was made by another Podium; nothing was changed.", (long long)applied[i].version, applied[i].name,
+				migrations[i].name);
+		unsigned char digest[crypto_hash_sha256_BYTES];
+		digest_of(&migrations[i], digest);
+		if (applied[i].sha256.length != sizeof digest || memcmp(applied[i].sha256.bytes, digest, sizeof digest) != 0)
+			return fail(error, ERROR_INPUT, "The database was made with another %s than this program has. Use the "
+				"Podium that made it; nothing was changed.", migrations[i].name);
+	}
+	return 0;
+}
+
+/* MariaDB commits after each statement that changes a table, so a migration that was interrupted is run
+ * again as a whole: its statements must bear that (IF NOT EXISTS). */
+static int apply(struct database *db, const struct migration *migration, struct error *error)
+{
+	int rc = database_script(db, migration->sql, error);
+	if (rc)
+		return fail_context(error, "%s", migration->name);
+	unsigned char digest[crypto_hash_sha256_BYTES];
+	digest_of(migration, digest);
+	rc = database_execute(db, &RECORD, error, "isb", version_of(migration), migration->name, digest, sizeof digest);
+	if (!rc)
+		admin_say("Applied %s.", migration->name);
+	return rc;
+}
+
+static int migrate(struct database *db, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct lock lock;
+	int rc = database_row(db, arena, &LOCK, &lock, error, "");
+	if (!rc && lock.held != 1)
+		rc = fail(error, ERROR_CONFLICT, "Another podium-admin has been changing this database for a minute; try again.");
+	if (!rc)
+		rc = database_script(db, BOOK, error);
+	struct applied *applied;
+	size_t count;
+	if (!rc)
+		rc = database_rows(db, arena, &APPLIED, &applied, &count, error, "");
+	if (!rc)
+		rc = check_applied(applied, count, error);
+	for (size_t i = rc ? migration_count : count; !rc && i < migration_count; i++)
+		rc = apply(db, &migrations[i], error);
+	if (!rc)
+		admin_say("The database is at version %lld.", (long long)version_of(&migrations[migration_count - 1]));
+	return rc;
+}
+
+int migrate_command(int argc, char **argv)
+{
+	(void)argv;
+	if (argc != 1)
+		return admin_usage("migrate");
+	cleanup_database struct database *db = admin_connect();
+	struct error error = {0};
+	if (!db)
+		return admin_failed;
+	return migrate(db, &error) ? admin_complain(&error) : admin_done;
+}

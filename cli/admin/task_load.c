@@ -1,0 +1,217 @@
+/* `task load`: task folders become leaderboards named after them, and follow their folders from then on.
+ * What somebody did in the web panel wins: a task that was uploaded there is not replaced, and a leaderboard
+ * that was deleted there comes back only when its folder is named. */
+#include "cli/admin/admin.h"
+#include "harness/stock.h"
+#include "lib/scope.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct source {
+	const char *name;             /* of the folder and the leaderboard */
+	bool named;                   /* the folder was named on the command line, not found in one */
+	struct fileset upload, stock;
+	struct task *task;
+};
+
+struct found { int64_t id; };
+static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
+static const struct statement DELETED_IN_PANEL = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT id FROM audit_log WHERE action = 'leaderboard.delete' AND subject = ? AND actor_id IS NOT NULL LIMIT 1");
+static const struct statement UPLOADED_IN_PANEL = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT id FROM task_versions WHERE id = ? AND created_by IS NOT NULL");
+
+/* Sets *answer to whether the query found a row; `rc` is what the query returned. */
+static int answer(int rc, bool *answer)
+{
+	*answer = rc == 0;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+/* ---- reading a folder ---- */
+
+static int read_stock(struct fileset *stock, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc && i < stock_file_count; i++)
+		rc = fileset_add(stock, stock_files[i].name, stock_files[i].bytes,
+			(size_t)(stock_files[i].end - stock_files[i].bytes), error);
+	return rc;
+}
+
+static int read_source(struct arena *arena, const char *path, struct source *source, struct error *error)
+{
+	source->upload = fileset_make(arena);
+	source->stock = fileset_make(arena);
+	int rc = read_stock(&source->stock, error);
+	if (!rc)
+		rc = fileset_from_folder(&source->upload, path, error);
+	return rc ? rc : task_parse(arena, &source->upload, &source->stock, &source->task, error);
+}
+
+/* ---- the leaderboard ---- */
+
+/* The GPUs that the task names, or those that workers offer now and that can run its language. */
+static int choose_gpus(struct database *db, struct arena *arena, const struct task *task,
+	struct leaderboard_settings *settings, struct error *error)
+{
+	if (task->gpu_count) {
+		settings->gpus = task->gpus;
+		settings->gpu_count = task->gpu_count;
+		return 0;
+	}
+	struct offered_gpu *offered;
+	size_t count;
+	int rc = gpus_offered(db, arena, &offered, &count, error);
+	if (rc)
+		return rc;
+	settings->gpus = arena_array(arena, const char *, count);
+	for (size_t i = 0; i < count; i++)
+		if (gpu_runs_language(offered[i].model, task->language))
+			settings->gpus[settings->gpu_count++] = offered[i].model;
+	return 0;
+}
+
+static int create(struct database *db, struct arena *arena, const struct source *source, struct error *error)
+{
+	bool deleted = false;
+	struct found found;
+	int rc = source->named ? 0
+		: answer(database_row(db, arena, &DELETED_IN_PANEL, &found, error, "s", source->name), &deleted);
+	if (rc)
+		return rc;
+	if (deleted) {
+		admin_say("%s: stays deleted, as an admin wished; to bring it back, name its folder.", source->name);
+		return 0;
+	}
+	struct leaderboard_settings settings = { .name = source->name, .deadline_ms = TIME_NULL, .accepting = true,
+		.sources_public_after_deadline = true };
+	rc = choose_gpus(db, arena, source->task, &settings, error);
+	if (!rc)
+		rc = leaderboard_create(db, arena, &settings, source->task, &source->upload, &source->stock, &admin_actor, NULL,
+			error);
+	if (!rc)
+		admin_say("%s: created%s", source->name,
+			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.");
+	return rc;
+}
+
+static int update(struct database *db, struct arena *arena, const struct source *source,
+	const struct leaderboard *before, struct error *error)
+{
+	struct leaderboard_settings settings = { .deadline_ms = before->deadline_ms, .accepting = before->accepting,
+		.sources_public_after_deadline = before->sources_public_after_deadline };
+	struct leaderboard after;
+	struct found found;
+	bool uploaded;
+	int rc = answer(database_row(db, arena, &UPLOADED_IN_PANEL, &found, error, "i", before->task_version_id), &uploaded);
+	if (!rc)
+		rc = leaderboard_gpus(db, arena, before->id, &settings.gpus, &settings.gpu_count, error);
+	bool without_gpus = !settings.gpu_count;
+	if (!rc && without_gpus)
+		rc = choose_gpus(db, arena, source->task, &settings, error);
+	if (!rc)
+		rc = leaderboard_update(db, arena, before, &settings, uploaded ? NULL : source->task, &source->upload,
+			&source->stock, &admin_actor, error);
+	if (!rc)
+		rc = leaderboard_by_name(db, arena, source->name, &after, error);
+	if (rc)
+		return rc;
+	const char *devices = without_gpus && settings.gpu_count ? " It has devices now." : "";
+	if (uploaded)
+		admin_say("%s: keeps the task that was uploaded in the web panel.%s", source->name, devices);
+	else if (after.version_number != before->version_number)
+		admin_say("%s: the folder changed; version %lld.%s", source->name, (long long)after.version_number, devices);
+	else
+		admin_say("%s: unchanged.%s", source->name, devices);
+	return 0;
+}
+
+static int load_folder(struct database *db, const char *path, const char *name, bool named, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct source source = { .name = name, .named = named };
+	struct leaderboard leaderboard;
+	int rc = read_source(arena, path, &source, error);
+	if (!rc) {
+		rc = leaderboard_by_name(db, arena, name, &leaderboard, error);
+		rc = rc == ERROR_NOT_FOUND ? create(db, arena, &source, error)
+			: rc ? rc : update(db, arena, &source, &leaderboard, error);
+	}
+	return rc ? fail_context(error, "%s", path) : 0;
+}
+
+/* ---- finding folders ---- */
+
+static bool is_task(const char *path)
+{
+	static const char *const DEFINITIONS[] = {
+		"task.yml", "reference_code.py", "reference_code.cu", "reference_code.cuh", "reference_code.cpp",
+	};
+	for (size_t i = 0; i < COUNT(DEFINITIONS); i++) {
+		char definition[PATH_MAX];
+		snprintf(definition, sizeof definition, "%s/%s", path, DEFINITIONS[i]);
+		if (access(definition, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the number of folders that were refused, each with its sentence. */
+static int load_inside(struct database *db, const char *path)
+{
+	struct dirent **entries;
+	int count = scandir(path, &entries, NULL, alphasort), refused = 0, tasks = 0;
+	struct error error = {0};
+	if (count < 0) {
+		fail(&error, ERROR_INPUT, "Cannot read the folder %s: %s.", path, strerror(errno));
+		return admin_complain(&error);
+	}
+	for (int i = 0; i < count; i++) {
+		cleanup_free struct dirent *entry = entries[i];
+		char inner[PATH_MAX];
+		snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+		if (entry->d_name[0] == '.' || !is_task(inner))
+			continue;
+		tasks++;
+		if (load_folder(db, inner, entry->d_name, false, &error))
+			refused += admin_complain(&error);
+	}
+	free(entries);
+	if (!tasks) {
+		fail(&error, ERROR_INPUT, "%s: there is no task here; a task's folder holds task.yml or reference_code.py.", path);
+		refused += admin_complain(&error);
+	}
+	return refused;
+}
+
+static int load_path(struct database *db, const char *given)
+{
+	struct error error = {0};
+	cleanup_free char *path = realpath(given, NULL);
+	if (!path) {
+		fail(&error, ERROR_INPUT, "Cannot read the folder %s: %s.", given, strerror(errno));
+		return admin_complain(&error);
+	}
+	if (!is_task(path))
+		return load_inside(db, path);
+	return load_folder(db, path, strrchr(path, '/') + 1, true, &error) ? admin_complain(&error) : 0;
+}
+
+int task_load_command(int argc, char **argv)
+{
+	if (argc < 2)
+		return admin_usage("task load");
+	cleanup_database struct database *db = admin_connect();
+	if (!db)
+		return admin_failed;
+	int refused = 0;
+	for (int i = 1; i < argc; i++)
+		refused += load_path(db, argv[i]);
+	return refused ? admin_failed : admin_done;
+}
