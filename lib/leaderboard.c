@@ -1,0 +1,103 @@
+/* Reading leaderboards; leaderboard_change.c and leaderboard_delete.c write them. */
+#include "lib/leaderboard.h"
+
+#include "lib/blob.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct column LEADERBOARD_COLUMNS[] = {
+	INTEGER(struct leaderboard, id), TEXT(struct leaderboard, name), INTEGER(struct leaderboard, creator_id),
+	INTEGER(struct leaderboard, task_version_id), INTEGER(struct leaderboard, version_number),
+	TEXT(struct leaderboard, language), TIME(struct leaderboard, deadline_ms), INTEGER(struct leaderboard, accepting),
+	INTEGER(struct leaderboard, sources_public_after_deadline), TIME(struct leaderboard, created_at_ms),
+};
+static const struct statement LEADERBOARD_BY_NAME = SELECT(struct leaderboard, LEADERBOARD_COLUMNS,
+	"SELECT l.id, l.name, l.creator_id, l.task_version_id, v.number AS version_number, v.language, "
+	"l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, l.created_at AS created_at_ms "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = ?");
+
+struct gpu_row { const char *gpu; };
+static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
+static const struct statement GPUS_OF_LEADERBOARD = SELECT(struct gpu_row, GPU_COLUMNS,
+	"SELECT gpu FROM leaderboard_gpus WHERE leaderboard_id = ? ORDER BY position, gpu");
+
+struct definition_row { const char *definition; };
+static const struct column DEFINITION_COLUMNS[] = { TEXT(struct definition_row, definition) };
+static const struct statement DEFINITION = SELECT(struct definition_row, DEFINITION_COLUMNS,
+	"SELECT definition FROM task_versions WHERE id = ?");
+
+struct file_row { struct blob_value content; };
+static const struct column FILE_COLUMNS[] = { BLOB(struct file_row, content) };
+static const struct statement TASK_FILE = SELECT(struct file_row, FILE_COLUMNS,
+	"SELECT b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"WHERE f.task_version_id = ? AND f.role = ? AND f.path = ?");
+
+static const struct column OFFERED_COLUMNS[] = {
+	TEXT(struct offered_gpu, model), TEXT(struct offered_gpu, product), INTEGER(struct offered_gpu, workers),
+	TIME(struct offered_gpu, seen_at_ms),
+};
+static const struct statement GPUS_OFFERED = SELECT(struct offered_gpu, OFFERED_COLUMNS,
+	"SELECT model, MIN(product) AS product, COUNT(DISTINCT worker_id) AS workers, MAX(seen_at) AS seen_at_ms "
+	"FROM gpus WHERE seen_at > UTC_TIMESTAMP(3) - INTERVAL 2 MINUTE GROUP BY model ORDER BY model");
+
+int leaderboard_by_name(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard,
+	struct error *error)
+{
+	/* The column is ASCII; anything that is no name is not worth a question. */
+	int rc = text_is_leaderboard_name(name)
+		? database_row(db, arena, &LEADERBOARD_BY_NAME, leaderboard, error, "s", name) : ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard of this name.") : rc;
+}
+
+int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,
+	size_t *count, struct error *error)
+{
+	struct gpu_row *rows;
+	int rc = database_rows(db, arena, &GPUS_OF_LEADERBOARD, &rows, count, error, "i", leaderboard_id);
+	if (rc)
+		return rc;
+	*gpus = arena_array(arena, const char *, *count + 1);
+	for (size_t i = 0; i < *count; i++)
+		(*gpus)[i] = rows[i].gpu;
+	return 0;
+}
+
+int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id, struct task **task,
+	struct error *error)
+{
+	struct definition_row row;
+	int rc = database_row(db, arena, &DEFINITION, &row, error, "i", task_version_id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such version of the task.") : rc;
+	json_t *json = json_loads(row.definition, 0, NULL);
+	if (!json)
+		return fail(error, ERROR_SYSTEM, "The definition of task version %lld is not JSON.", (long long)task_version_id);
+	rc = task_from_json(arena, json, task, error);
+	json_decref(json);
+	return rc;
+}
+
+int leaderboard_file(struct database *db, struct arena *arena, int64_t task_version_id, enum task_file_role role,
+	const char *path, struct blob_value *content, struct error *error)
+{
+	struct file_row row;
+	int rc = database_row(db, arena, &TASK_FILE, &row, error, "iss", task_version_id, task_file_role_name(role), path);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail(error, rc, "The task has no such file.") : rc;
+	*content = row.content;
+	return 0;
+}
+
+int gpus_offered(struct database *db, struct arena *arena, struct offered_gpu **gpus, size_t *count,
+	struct error *error)
+{
+	return database_rows(db, arena, &GPUS_OFFERED, gpus, count, error, "");
+}
+
+bool gpu_runs_language(const char *model, enum task_language language)
+{
+	return language != TASK_CU || strcasecmp(model, "CPU") != 0;
+}
