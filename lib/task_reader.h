@@ -60,8 +60,6 @@ const struct file *task_source(struct task_reader *reader, const struct yaml_nod
 /* The stock name that a source of "@STOCK@" or "@STOCK@:NAME" means; NULL for other sources. */
 const char *task_stock_name(const struct task_file *file);
 
-#define task_is_submission(source) (strcmp((source), "@SUBMISSION@") == 0)
-
 /* Rules for texts. */
 const char *task_file_name_fault(const char *text);
 

@@ -56,7 +56,7 @@ static const struct task_key FILE_KEYS[] = {
 static void read_source(struct task_reader *reader, const struct yaml_node *at, struct task_file *file)
 {
 	const char *stock = task_stock_name(file);
-	file->is_submission = task_is_submission(file->source);
+	file->is_submission = strcmp(file->source, "@SUBMISSION@") == 0;
 	if (file->is_submission)
 		return;
 	if (!stock) {

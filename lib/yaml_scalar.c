@@ -128,9 +128,9 @@ static void resolve_real(struct yaml_node *node)
 	char digits[longest_scalar_bytes + 1];
 	bool negative = digits_of(node->text, digits);
 	double value;
-	if (strchr("iI", digits[1]) && digits[0] == '.')
+	if (digits[0] == '.' && strchr("iI", digits[1]))
 		value = INFINITY;
-	else if (strchr("nN", digits[1]) && digits[0] == '.')
+	else if (digits[0] == '.' && strchr("nN", digits[1]))
 		value = NAN;
 	else
 		value = sexagesimal_real(digits);
