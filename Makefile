@@ -53,7 +53,12 @@ $(B)/podium-web: $(call objects,cgi) $(TEMPLATE_OBJECTS) $(B)/harness/stock.o $(
 $(B)/podium-worker: $(call objects,worker) $(B)/libpodium.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
-$(B)/podium-run: $(call objects,worker/run) $(B)/libpodium.a
+# podium-run without its main, for unit tests as well.
+$(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
 $(B)/podium-admin: $(call objects,cli/admin) $(B)/harness/stock.o $(B)/libpodium.a $(B)/sql/migrations.o
@@ -77,7 +82,7 @@ $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)
 	printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
 
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libpodium.a $(B)/harness/stock.o
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/librun.a $(B)/libpodium.a $(B)/harness/stock.o
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
 $(B)/%.o: $(B)/%.c

@@ -141,13 +141,17 @@ static void read_input(struct inbox *inbox)
 static void look(struct inbox *inbox, int wait_ms)
 {
 	struct signalfd_siginfo received;
-	struct pollfd ready[] = { { inbox->input, POLLIN, 0 }, { inbox->signals, POLLIN, 0 } };
-	if (poll(ready, 2, wait_ms) <= 0)
+	struct pollfd ready[] = {
+		{ inbox->input, POLLIN, 0 }, { inbox->signals, POLLIN, 0 }, { inbox->events->descriptor, 0, 0 },
+	};
+	if (poll(ready, 3, wait_ms) <= 0)
 		return;
 	if (ready[0].revents)
 		read_input(inbox);
 	if (ready[1].revents && read(inbox->signals, &received, sizeof received) > 0)
 		inbox->told_to_end = true;
+	if (ready[2].revents & (POLLERR | POLLNVAL))
+		inbox->events->lost = true;
 }
 
 bool inbox_look(struct inbox *inbox)
@@ -176,5 +180,8 @@ static bool look_for_process(void *context)
 
 struct process_watch inbox_watch(struct inbox *inbox)
 {
-	return (struct process_watch){ { inbox->input, inbox->signals }, look_for_process, inbox };
+	return (struct process_watch){
+		.inputs = { inbox->input, inbox->signals }, .output = inbox->events->descriptor,
+		.look = look_for_process, .context = inbox,
+	};
 }

@@ -76,10 +76,12 @@ static void take_exit(struct running *running)
 static void step(struct running *running, int exited)
 {
 	const struct process_watch *watch = &running->process->watch;
-	struct pollfd ready[SPAWN_PIPES + 3] = {
-		[SPAWN_PIPES] = { exited, POLLIN, 0 },
-		[SPAWN_PIPES + 1] = { watch->look ? watch->descriptors[0] : -1, POLLIN, 0 },
-		[SPAWN_PIPES + 2] = { watch->look ? watch->descriptors[1] : -1, POLLIN, 0 },
+	enum { EXITED = SPAWN_PIPES, INPUT, OTHER_INPUT, OUTPUT, PLACES };
+	struct pollfd ready[PLACES] = {
+		[EXITED] = { exited, POLLIN, 0 },
+		[INPUT] = { watch->look ? watch->inputs[0] : -1, POLLIN, 0 },
+		[OTHER_INPUT] = { watch->look ? watch->inputs[1] : -1, POLLIN, 0 },
+		[OUTPUT] = { watch->look ? watch->output : -1, 0, 0 },
 	};
 	for (int i = 0; i < SPAWN_PIPES; i++)
 		ready[i] = (struct pollfd){ running->child.pipes[i], POLLIN, 0 };
@@ -93,9 +95,9 @@ static void step(struct running *running, int exited)
 	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
 		if (ready[pipe].revents)
 			take_piece(running, pipe);
-	if ((ready[SPAWN_PIPES + 1].revents || ready[SPAWN_PIPES + 2].revents) && watch->look(watch->context))
+	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents) && watch->look(watch->context))
 		end(running, PROCESS_STOPPED);
-	if (ready[SPAWN_PIPES].revents && !running->over)
+	if (ready[EXITED].revents && !running->over)
 		take_exit(running);
 }
 

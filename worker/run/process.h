@@ -17,8 +17,10 @@ enum {
 
 /* Descriptors to look at while the program runs, for somebody who may want it to stop. */
 struct process_watch {
-	int descriptors[2];             /* -1: none */
-	bool (*look)(void *context);    /* called when one is readable; true: stop the program */
+	int inputs[2];                  /* -1: none */
+	int output;                     /* -1: none */
+	bool (*look)(void *context);    /* called when an input is readable or nobody reads the output any
+	                                 * more; true: stop the program */
 	void *context;
 };
 

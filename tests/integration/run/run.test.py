@@ -725,7 +725,7 @@ def a_signal_ends_it_as_well():
 @test
 def nobody_reading_ends_it():
 	with Runner() as runner:
-		runner.send(job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(0.5)\nsay('test.1.status', 'pass')\ntime.sleep(600)\n")))
+		runner.send(job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n"), definition=task(test_timeout_s=3000)))
 		runner.until("progress", text="test 1/2")
 		runner.process.stdout.close()
 		equal(runner.process.wait(120), 1)

@@ -1,0 +1,206 @@
+#include "lib/scope.h"
+#include "worker/run/result_lines.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const SPECS[] = { "size: 128; seed: 5", "size: 256; seed: 6" };
+
+static int open_tests(void **state)
+{
+	static struct results results;
+	results_open(&results, arena_new(), RESULT_TESTS, SPECS, COUNT(SPECS));
+	*state = &results;
+	return 0;
+}
+
+static int open_benchmarks(void **state)
+{
+	static struct results results;
+	results_open(&results, arena_new(), RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
+	*state = &results;
+	return 0;
+}
+
+static int close_results(void **state)
+{
+	struct results *results = *state;
+	results_close(results);
+	arena_free(results->arena);
+	return 0;
+}
+
+static bool add(struct results *results, const char *text)
+{
+	return results_add(results, text, strlen(text));
+}
+
+static void a_complete_test_run_passes(void **state)
+{
+	struct results *results = *state;
+	assert_true(add(results, "test-count: 2\ntest.0.spec: size: 128; seed: 5\ntest.0.status: pass\ntest.1.status: pass\ncheck: pass\n"));
+	results_finish(results);
+	assert_int_equal(results->finished, 2);
+	assert_string_equal(results->check, "pass");
+	assert_true(results_complete(results));
+	assert_int_equal(results->verdict, VERDICT_NONE);
+}
+
+static void lines_may_come_in_any_pieces(void **state)
+{
+	static const char all[] = "test-count: 2\ntest.0.status: pass\n\ntest.1.status: fail\ntest.1.error: a\\nb\ncheck: fail";
+	struct results *results = *state;
+	for (const char *at = all; *at; at++)
+		assert_true(results_add(results, at, 1));
+	assert_null(results->check);
+	results_finish(results);
+	assert_string_equal(results->check, "fail");
+	assert_string_equal(results->cases[1].values[RESULT_ERROR], "a\nb");
+	assert_true(results_failed(&results->cases[1]));
+	assert_false(results_complete(results));
+}
+
+static void a_case_counts_as_finished_once(void **state)
+{
+	struct results *results = *state;
+	add(results, "benchmark.0.runs: 3\n");
+	assert_int_equal(results->finished, 0);
+	add(results, "benchmark.0.mean: 12.5\n");
+	assert_int_equal(results->finished, 1);
+	add(results, "benchmark.0.std: 0.5\nbenchmark.0.status: pass\nbenchmark.0.mean: 12.5\n");
+	assert_int_equal(results->finished, 1);
+	assert_true(results_number(&results->cases[0], RESULT_MEAN) == 12.5);
+	assert_true(isnan(results_number(&results->cases[0], RESULT_BEST)));
+}
+
+static void every_wrong_line_is_a_violation(void **state)
+{
+	static const char *const wrong[] = {
+		"hello", "hello: world", ":", ": pass", "check", "check: maybe", "check: PASS", "test-count: 3", "test-count: -2",
+		"test-count: 2.0", "test.2.status: pass", "test.-1.status: pass", "test.0x0.status: pass", "test.0.status: passed",
+		"test.0.: pass", "test..status: pass", "test.0: pass", "test.0.spec: size: 128; seed: 6", "benchmark.0.mean: 5",
+		"benchmark-count: 2", "test.0.a b: 1", "test.0000000000000000000000000000000.status: pass", "Test.0.status: pass",
+		"test.0.mean: -1", "test.0.runs: 0",
+	};
+	struct arena *arena = ((struct results *)*state)->arena;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		struct results results;
+		results_open(&results, arena, RESULT_TESTS, SPECS, COUNT(SPECS));
+		if (add(&results, wrong[i]) && add(&results, "\n"))
+			fail_msg("\"%s\" was taken", wrong[i]);
+		assert_int_equal(results.verdict, VERDICT_PROTOCOL_VIOLATION);
+		assert_true(results.reason[0] != '\0');
+		assert_false(add(&results, "test-count: 2\n"));
+		results_close(&results);
+	}
+}
+
+static void numbers_are_plain_decimals(void **state)
+{
+	static const struct { const char *value; bool good; } numbers[] = {
+		{ "1", true }, { "1.5", true }, { "1e3", true }, { "1.5e-07", true }, { ".5", true }, { "1000000.000000", true },
+		{ "0", false }, { "-1", false }, { "+1", false }, { "nan", false }, { "-nan", false }, { "inf", false },
+		{ "1e400", false }, { "0x1p3", false }, { "1 2", false }, { "", false }, { "1.2.3", false }, { "e", false }, { "5-3", false },
+	};
+	struct arena *arena = ((struct results *)*state)->arena;
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		struct results results;
+		results_open(&results, arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
+		add(&results, "benchmark.0.mean: ");
+		add(&results, numbers[i].value);
+		if (add(&results, "\n") != numbers[i].good)
+			fail_msg("\"%s\" was judged wrongly", numbers[i].value);
+		results_close(&results);
+	}
+}
+
+static void text_goes_on_until_the_next_known_key(void **state)
+{
+	struct results *results = *state;
+	assert_true(add(results, "test.0.error: first\n  second: line\n\nthird\ntest.1.status: pass\n"));
+	assert_string_equal(results->cases[0].values[RESULT_ERROR], "first\n  second: line\nthird");
+	assert_false(add(results, "fourth\n"));
+}
+
+static void long_text_is_cut_at_a_character(void **state)
+{
+	struct results *results = *state;
+	add(results, "test.0.error: x");
+	for (int i = 0; i < result_most_text_bytes; i++)
+		add(results, "µ");
+	add(results, "\n");
+	results_finish(results);
+	assert_int_equal(strlen(results->cases[0].values[RESULT_ERROR]), result_most_text_bytes - 1);
+	assert_int_equal(results->verdict, VERDICT_NONE);
+}
+
+static void many_lines_of_text_stay_small(void **state)
+{
+	struct results *results = *state;
+	add(results, "test.0.error: x\n");
+	for (int i = 0; i < 1000 * 1000; i++)
+		assert_true(add(results, "y\n"));
+	results_finish(results);
+	assert_true(strlen(results->cases[0].values[RESULT_ERROR]) <= result_most_text_bytes);
+}
+
+static void too_much_is_an_output_limit(void **state)
+{
+	static char block[64 * 1024];
+	struct results *results = *state;
+	memset(block, 'x', sizeof block);
+	bool good = true;
+	for (int i = 0; good && i <= result_most_line_bytes / (int)sizeof block; i++)
+		good = results_add(results, block, sizeof block);
+	assert_false(good);
+	assert_int_equal(results->verdict, VERDICT_OUTPUT_LIMIT);
+}
+
+static void claimed_time_must_fit_into_the_stage(void **state)
+{
+	struct results *results = *state;
+	add(results, "benchmark.0.runs: 1000\nbenchmark.0.mean: 1000000\nbenchmark.1.runs: 1000\nbenchmark.1.mean: 2000000\n");
+	assert_true(results_plausible(results, 3000));
+	assert_true(results_plausible(results, 2800));
+	assert_false(results_plausible(results, 2700));
+	assert_int_equal(results->verdict, VERDICT_PROTOCOL_VIOLATION);
+}
+
+static void a_benchmark_stage_takes_only_a_failed_test(void **state)
+{
+	struct results *results = *state;
+	assert_true(add(results, "test-count: 1\ntest.0.status: fail\ntest.0.error: differs\n"));
+	assert_true(results_failed(&results->other));
+	assert_int_equal(results->finished, 0);
+	add(results, "benchmark-count: 2\nbenchmark.0.runs: 3\nbenchmark.0.mean: 1\nbenchmark.1.runs: 3\nbenchmark.1.mean: 1\n");
+	assert_false(results_complete(results));
+	struct results other;
+	results_open(&other, results->arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
+	assert_false(add(&other, "test.0.status: pass\n"));
+	results_close(&other);
+}
+
+int main(void)
+{
+#define TEST_WITH(open, test) cmocka_unit_test_setup_teardown(test, open, close_results)
+	const struct CMUnitTest tests[] = {
+		TEST_WITH(open_tests, a_complete_test_run_passes),
+		TEST_WITH(open_tests, lines_may_come_in_any_pieces),
+		TEST_WITH(open_benchmarks, a_case_counts_as_finished_once),
+		TEST_WITH(open_tests, every_wrong_line_is_a_violation),
+		TEST_WITH(open_tests, numbers_are_plain_decimals),
+		TEST_WITH(open_tests, text_goes_on_until_the_next_known_key),
+		TEST_WITH(open_tests, long_text_is_cut_at_a_character),
+		TEST_WITH(open_tests, many_lines_of_text_stay_small),
+		TEST_WITH(open_tests, too_much_is_an_output_limit),
+		TEST_WITH(open_benchmarks, claimed_time_must_fit_into_the_stage),
+		TEST_WITH(open_benchmarks, a_benchmark_stage_takes_only_a_failed_test),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
