@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *find(const struct field *fields, size_t count, const char *name)
@@ -98,6 +99,19 @@ void response_as_text(struct request *request, const char *file_name, bool downl
 	request->content_type = "text/plain; charset=utf-8";
 	response_header(request, "Content-Disposition", value.data);
 	buffer_free(&value);
+}
+
+int respond_json(struct request *request, json_t *json)
+{
+	char *text = json_dumps(json, JSON_ENSURE_ASCII | JSON_COMPACT);
+	json_decref(json);
+	if (!text)
+		return fail(request->error, ERROR_SYSTEM, "The answer could not be written as JSON.");
+	request->content_type = "application/json";
+	buffer_text(&request->body, text);
+	buffer_byte(&request->body, '\n');
+	free(text);
+	return 0;
 }
 
 struct page page_make(const struct request *request, const char *title, const char *section)

@@ -14,6 +14,7 @@
 #include "lib/error.h"
 #include "lib/user.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -99,6 +100,7 @@ struct page {
 	int64_t now_ms;
 };
 bool section_is(const struct page *page, const char *section);
+int respond_json(struct request *request, json_t *json); /* takes the json; NULL is an error */
 struct page page_make(const struct request *request, const char *title, const char *section);
 
 /* Form state kept after an error: which field the sentence belongs to. Templates call form_error(...). */

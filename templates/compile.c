@@ -242,7 +242,9 @@ static void statement(struct compiler *c, const char *format, ...)
 
 static bool same_place(const struct html *a, const struct html *b)
 {
-	return a->place == b->place && a->quote == b->quote && a->verbatim == b->verbatim;
+	/* `<input{{if x}} checked{{end}}>` ends behind an attribute's name, which is as good as between attributes. */
+	bool both_in_tag = (a->place == IN_TAG || a->place == IN_ATTRIBUTE_NAME) && (b->place == IN_TAG || b->place == IN_ATTRIBUTE_NAME);
+	return (a->place == b->place || both_in_tag) && (a->place != IN_VALUE || a->quote == b->quote) && a->verbatim == b->verbatim;
 }
 
 static void open_block(struct compiler *c, const char *keyword, const char *condition)

@@ -1,0 +1,269 @@
+/* What became of a submission: the page, its state as JSON, its source. */
+#include "cgi/submission.h"
+
+#include "cgi/pages.h"
+#include "lib/blob.h"
+#include "lib/verdict.h"
+#include "templates/submission.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct column SUBMISSION_COLUMNS[] = {
+	INTEGER(struct submission_row, id), INTEGER(struct submission_row, user_id), INTEGER(struct submission_row, leaderboard_id),
+	TEXT(struct submission_row, user), TEXT(struct submission_row, leaderboard), TEXT(struct submission_row, file_name),
+	TEXT(struct submission_row, mode), TIME(struct submission_row, submitted_at_ms),
+	INTEGER(struct submission_row, version_number), INTEGER(struct submission_row, current_version),
+	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), BLOB(struct submission_row, sha256),
+};
+static const struct statement SUBMISSION = SELECT(struct submission_row, SUBMISSION_COLUMNS,
+	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, "
+	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, "
+	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256 "
+	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ?");
+
+static const struct column JOB_COLUMNS[] = {
+	INTEGER(struct job_row, id), TEXT(struct job_row, gpu), TEXT(struct job_row, state), TEXT(struct job_row, verdict),
+	TEXT(struct job_row, reason), TEXT(struct job_row, progress), REAL(struct job_row, score_ns),
+	REAL(struct job_row, score_err_ns), TEXT(struct job_row, engine), TEXT(struct job_row, environment),
+	INTEGER(struct job_row, attempt), TEXT(struct job_row, lease_owner), TIME(struct job_row, queued_at_ms),
+	TIME(struct job_row, started_at_ms), TIME(struct job_row, finished_at_ms), INTEGER(struct job_row, place),
+	INTEGER(struct job_row, ahead),
+};
+static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
+	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.environment, "
+	"  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, "
+	"  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id "
+	"     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, "
+	"  IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs o WHERE o.gpu = j.gpu AND o.state = 'queued' "
+	"     AND (o.priority, o.id) < (j.priority, j.id)), 0) AS ahead "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
+
+static const struct column STAGE_COLUMNS[] = {
+	INTEGER(struct stage_row, id), INTEGER(struct stage_row, job_id), INTEGER(struct stage_row, position),
+	TEXT(struct stage_row, name), TEXT(struct stage_row, verdict), TEXT(struct stage_row, message),
+	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), TEXT(struct stage_row, command),
+	TEXT(struct stage_row, out), TEXT(struct stage_row, err),
+};
+static const struct statement STAGES = SELECT(struct stage_row, STAGE_COLUMNS,
+	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.command, "
+	"  t.stdout AS `out`, t.stderr AS err "
+	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position");
+
+static const struct column CASE_COLUMNS[] = {
+	INTEGER(struct case_row, stage_id), INTEGER(struct case_row, case_index), TEXT(struct case_row, spec),
+	TEXT(struct case_row, verdict), TEXT(struct case_row, message), INTEGER(struct case_row, runs),
+	REAL(struct case_row, mean_ns), REAL(struct case_row, std_ns), REAL(struct case_row, err_ns),
+	REAL(struct case_row, best_ns), REAL(struct case_row, worst_ns),
+};
+static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
+	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns "
+	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
+	"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index");
+
+/* ---- reading ---- */
+
+static int find_submission(struct request *request, struct submission_row *row)
+{
+	const char *text = request->path_parameters[0];
+	char *end;
+	long long id = strtoll(text, &end, 10);
+	int rc = *end || id <= 0 || strlen(text) > 18 ? ERROR_NOT_FOUND
+		: database_row(request->db, request->arena, &SUBMISSION, row, request->error, "i", (int64_t)id);
+	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
+}
+
+static bool is_owner(const struct request *request, const struct submission_row *row)
+{
+	return request->viewer.id && (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
+}
+
+static bool may_see_source(const struct request *request, const struct submission_row *row)
+{
+	return is_owner(request, row) || (row->ended && row->sources_public);
+}
+
+static int read_jobs(struct request *request, int64_t submission, struct job_row **jobs, size_t *count)
+{
+	return database_rows(request->db, request->arena, &JOBS, jobs, count, request->error, "i", submission);
+}
+
+/* Hangs the cases onto their stages and the stages onto their jobs; both come in the jobs' order. */
+static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *stages, size_t stage_count,
+	const struct case_row *cases, size_t case_count)
+{
+	for (size_t i = 0; i < stage_count; i++)
+		for (size_t c = 0; c < case_count; c++)
+			if (cases[c].stage_id == stages[i].id) {
+				if (!stages[i].case_count++)
+					stages[i].cases = &cases[c];
+			}
+	for (size_t j = 0; j < job_count; j++)
+		for (size_t i = 0; i < stage_count; i++)
+			if (stages[i].job_id == jobs[j].id) {
+				if (!jobs[j].stage_count++)
+					jobs[j].stages = &stages[i];
+			}
+}
+
+static int read_view(struct request *request, const struct submission_row *row, struct submission_view *view)
+{
+	struct job_row *jobs;
+	struct stage_row *stages;
+	struct case_row *cases;
+	size_t job_count, stage_count, case_count;
+	int rc = read_jobs(request, row->id, &jobs, &job_count);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &STAGES, &stages, &stage_count, request->error, "i", row->id);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &CASES, &cases, &case_count, request->error, "i", row->id);
+	if (rc)
+		return rc;
+	join_rows(jobs, job_count, stages, stage_count, cases, case_count);
+	*view = (struct submission_view){
+		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
+		.may_see_output = is_owner(request, row),
+	};
+	if (!view->may_see_source)
+		return 0;
+	struct blob_value content;
+	rc = blob_get(request->db, request->arena, row->sha256.bytes, &content, request->error);
+	view->source = rc ? NULL : content.bytes;
+	return rc;
+}
+
+/* ---- words ---- */
+
+const char *verdict_class(struct arena *arena, const char *name)
+{
+	char *class = arena_strdup(arena, name ? name : "");
+	for (char *c = class; *c; c++)
+		if (*c == ' ')
+			*c = '-';
+	return class;
+}
+
+size_t environment_facts(struct arena *arena, const char *json, struct fact **facts)
+{
+	json_error_t where;
+	json_t *root = json ? json_loads(json, 0, &where) : NULL;
+	*facts = arena_array(arena, struct fact, json_object_size(root) + 1);
+	size_t count = 0;
+	const char *key;
+	json_t *value;
+	json_object_foreach(root, key, value) {
+		char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+		(*facts)[count++] = (struct fact){ arena_strdup(arena, key), arena_strdup(arena, text ? text : json_string_value(value)) };
+		free(text);
+	}
+	json_decref(root);
+	return count;
+}
+
+static bool is_over(const struct job_row *job)
+{
+	return strcmp(job->state, "queued") != 0 && strcmp(job->state, "running") != 0;
+}
+
+/* ---- the page ---- */
+
+int page_submission(struct request *request)
+{
+	struct submission_row row;
+	struct submission_view view;
+	int rc = find_submission(request, &row);
+	if (!rc)
+		rc = read_view(request, &row, &view);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld", (long long)row.id), "leaderboards");
+	for (size_t i = 0; i < view.job_count; i++)
+		if (!is_over(&view.jobs[i])) {
+			page.refresh_s = 2;
+			page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);
+		}
+	submission_page(&request->body, &page, &view, request->arena);
+	request->may_be_cached = true;
+	return 0;
+}
+
+/* ---- its state as JSON ---- */
+
+/* Of several jobs: running while one runs, else queued while one waits, else done. */
+static const char *overall_state(const struct job_row *jobs, size_t count)
+{
+	bool queued = false;
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(jobs[i].state, "running") == 0)
+			return "running";
+		queued = queued || strcmp(jobs[i].state, "queued") == 0;
+	}
+	return queued ? "queued" : "done";
+}
+
+/* The worst of the jobs' verdicts: the later in the table, the worse. NULL until all have one. */
+static const char *overall_verdict(const struct job_row *jobs, size_t count)
+{
+	enum verdict worst = VERDICT_NONE;
+	for (size_t i = 0; i < count; i++) {
+		enum verdict verdict = verdict_from_name(jobs[i].verdict);
+		if (verdict == VERDICT_NONE)
+			return NULL;
+		if (verdict > worst)
+			worst = verdict;
+	}
+	return verdict_name(worst);
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *job_json(const struct job_row *job)
+{
+	bool queued = strcmp(job->state, "queued") == 0;
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o}", "gpu", job->gpu, "state", job->state,
+		"verdict", text_or_null(job->verdict), "reason", text_or_null(job->reason), "stage", job->progress,
+		"score_ns", isnan(job->score_ns) ? json_null() : json_real(job->score_ns),
+		"position", queued ? json_integer(job->ahead + 1) : json_null());
+}
+
+int page_submission_status(struct request *request)
+{
+	struct submission_row row;
+	struct job_row *jobs;
+	size_t count;
+	int rc = find_submission(request, &row);
+	if (!rc)
+		rc = read_jobs(request, row.id, &jobs, &count);
+	if (rc)
+		return rc;
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, job_json(&jobs[i]));
+	return respond_json(request, json_pack("{s:I, s:s, s:o, s:o}", "id", (json_int_t)row.id, "state", overall_state(jobs, count),
+		"verdict", text_or_null(overall_verdict(jobs, count)), "jobs", list));
+}
+
+int page_submission_source(struct request *request)
+{
+	struct submission_row row;
+	struct blob_value content;
+	int rc = find_submission(request, &row);
+	if (!rc && !may_see_source(request, &row))
+		rc = fail(request->error, ERROR_FORBIDDEN, row.sources_public
+			? "The source is its author's until the leaderboard's deadline has passed." : "The source is its author's.");
+	if (!rc)
+		rc = blob_get(request->db, request->arena, row.sha256.bytes, &content, request->error);
+	if (rc)
+		return rc;
+	response_as_text(request, row.file_name, request_query(request, "download"));
+	buffer_append(&request->body, content.bytes, content.length);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* What a submission's page shows. */
+#ifndef PODIUM_CGI_SUBMISSION_H
+#define PODIUM_CGI_SUBMISSION_H
+
+#include "lib/database.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct submission_row {
+	int64_t id, user_id, leaderboard_id;
+	const char *user, *leaderboard, *file_name, *mode;
+	int64_t submitted_at_ms, version_number, current_version;
+	int64_t ended, sources_public;
+	struct blob_value sha256;
+};
+
+struct case_row {
+	int64_t stage_id, case_index;
+	const char *spec, *verdict, *message;
+	int64_t runs;
+	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
+};
+
+struct stage_row {
+	int64_t id, job_id, position;
+	const char *name, *verdict, *message;
+	int64_t exit_code, duration_ms;
+	const char *command, *out, *err;
+	const struct case_row *cases; size_t case_count; /* filled by the page */
+};
+
+struct job_row {
+	int64_t id;
+	const char *gpu, *state, *verdict, *reason, *progress;
+	double score_ns, score_err_ns;
+	const char *engine, *environment;
+	int64_t attempt;
+	const char *lease_owner;
+	int64_t queued_at_ms, started_at_ms, finished_at_ms;
+	int64_t place;                /* in the ranking, if this job stands there; SQL_NULL_INTEGER */
+	int64_t ahead;                /* jobs before it in the queue of its GPU */
+	const struct stage_row *stages; size_t stage_count; /* filled by the page */
+};
+
+struct fact { const char *name, *value; };
+
+struct submission_view {
+	const struct submission_row *row;
+	const struct job_row *jobs; size_t job_count;
+	bool may_see_source, may_see_output;
+	const char *source;           /* NULL unless may_see_source */
+};
+
+/* "passed", "wrong-answer": a class name that styles a verdict or a state. */
+const char *verdict_class(struct arena *arena, const char *name);
+
+/* What a job's environment says, as pairs for a definition list. */
+size_t environment_facts(struct arena *arena, const char *json, struct fact **facts);
+
+#endif

@@ -1,0 +1,130 @@
+/* The form that takes a submission in. */
+#include "cgi/submit.h"
+
+#include "cgi/pages.h"
+#include "lib/format.h"
+#include "lib/submission.h"
+#include "templates/submit.h"
+
+#include <string.h>
+
+static bool is_in(const char **names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static const char *product_of(const struct offered_gpu *offered, size_t count, const char *model)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(offered[i].model, model) == 0)
+			return offered[i].product;
+	return NULL;
+}
+
+/* The leaderboard's devices; those that were ticked stay so, and a single one is ticked from the start. */
+static int list_gpus(struct request *request, struct submit_form *form)
+{
+	const char **gpus, **ticked;
+	struct offered_gpu *offered;
+	size_t offered_count, ticked_count = request_form_values(request, "gpu", &ticked);
+	int rc = leaderboard_gpus(request->db, request->arena, form->leaderboard->id, &gpus, &form->gpu_count, request->error);
+	if (!rc)
+		rc = gpus_offered(request->db, request->arena, &offered, &offered_count, request->error);
+	if (rc)
+		return rc;
+	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
+	for (size_t i = 0; i < form->gpu_count; i++)
+		form->gpus[i] = (struct submit_gpu){
+			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]),
+		};
+	return 0;
+}
+
+static const char *why_closed(struct request *request, const struct leaderboard *leaderboard)
+{
+	if (leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms()) {
+		format_text when;
+		format_utc(when, leaderboard->deadline_ms);
+		return arena_printf(request->arena, "The deadline of this leaderboard has passed: it was %s.", when);
+	}
+	return leaderboard->accepting ? NULL : "This leaderboard is closed and takes no submissions now.";
+}
+
+static int show(struct request *request, const struct leaderboard *leaderboard)
+{
+	bool python = strcmp(leaderboard->language, "py") == 0;
+	/* The sentence is taken before the queries below, which use the same place for theirs. */
+	struct submit_form form = {
+		.leaderboard = leaderboard, .mode = request_form_or(request, "mode", "test"), .code = request_form_or(request, "code", ""),
+		.file_error = form_error(request, "file"), .code_error = form_error(request, "code"),
+		.mode_error = form_error(request, "mode"), .gpu_error = form_error(request, "gpu"),
+		.form_error = form_error(request, ""), .closed = form_error(request, "leaderboard"),
+		.endings = python ? ".py" : ".cu,.cuh,.cpp", .comment = python ? "#" : "//",
+	};
+	struct error *kept = request->error;
+	struct error own = {0};
+	request->error = &own;
+	struct task *task;
+	int rc = leaderboard_task(request->db, request->arena, leaderboard->task_version_id, &task, request->error);
+	if (!rc)
+		rc = list_gpus(request, &form);
+	request->error = kept;
+	if (rc) {
+		*kept = own;
+		return rc;
+	}
+	form.task = task;
+	if (!form.closed)
+		form.closed = why_closed(request, leaderboard);
+	struct page page = page_make(request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");
+	submit_page(&request->body, &page, &form);
+	return 0;
+}
+
+int page_submit(struct request *request)
+{
+	struct leaderboard leaderboard;
+	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], &leaderboard, request->error);
+	return rc ? rc : show(request, &leaderboard);
+}
+
+/* A file or pasted code, not both: guessing which one was meant would rank the wrong one some day. */
+static int take_source(struct request *request, struct submission_request *submission)
+{
+	const struct upload *upload = request_upload(request, "file");
+	const char *code = request_form_or(request, "code", "");
+	if (upload && *code)
+		return fail_field(request->error, "code", "There is a file and pasted code; clear one of them and send the form again.");
+	if (upload) {
+		submission->file_name = *upload->file_name ? upload->file_name : "file";
+		submission->source = upload->bytes;
+		submission->length = upload->length;
+	} else {
+		submission->source = code;
+		submission->length = strlen(code);
+	}
+	return 0;
+}
+
+int action_submit(struct request *request)
+{
+	struct leaderboard leaderboard;
+	int64_t id = 0;
+	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], &leaderboard, request->error);
+	if (rc)
+		return rc;
+	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode") };
+	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
+	rc = take_source(request, &submission);
+	if (!rc)
+		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
+	if (!rc)
+		return redirect(request, "/submission/%lld", (long long)id);
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	return show(request, &leaderboard);
+}

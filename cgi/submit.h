@@ -1,0 +1,26 @@
+/* What the submit page shows. */
+#ifndef PODIUM_CGI_SUBMIT_H
+#define PODIUM_CGI_SUBMIT_H
+
+#include "lib/leaderboard.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct submit_gpu {
+	const char *name, *product; /* product NULL: no worker offers it now */
+	bool chosen;
+};
+
+struct submit_form {
+	const struct leaderboard *leaderboard;
+	const struct task *task;
+	const char *closed;         /* why nothing can be submitted, or NULL */
+	struct submit_gpu *gpus; size_t gpu_count;
+	const char *mode, *code;    /* as typed */
+	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;
+	const char *endings;        /* for the file chooser: ".py" */
+	const char *comment;        /* "#" or "//": how a header line begins */
+};
+
+#endif

@@ -1,0 +1,51 @@
+// Keeps a page with something running up to date: asks for its state once a second and, when that has
+// changed, fetches the page and puts its content in place. Without scripts the page reloads itself instead.
+"use strict";
+(() => {
+	const main = document.getElementById("main");
+	const address = main.dataset.live;
+	const second = 1000;
+	let last = null, failures = 0;
+
+	const note = (text) => {
+		const place = document.getElementById("live-note");
+		if (!place) return;
+		place.textContent = text;
+		place.hidden = !text;
+	};
+
+	// What the reader has opened stays open: details are known by their order.
+	const replace = (html) => {
+		const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
+		if (!fresh) throw new Error("not the page");
+		const opened = [...main.querySelectorAll("details")].map((element) => element.open);
+		fresh.querySelectorAll("details").forEach((element, i) => { if (opened[i]) element.open = true; });
+		main.replaceChildren(...fresh.childNodes);
+	};
+
+	const get = async (path) => {
+		const answer = await fetch(path, { cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(10 * second) });
+		if (!answer.ok) throw new Error(`answer ${answer.status}`);
+		return answer.text();
+	};
+
+	const look = async () => {
+		let over = false;
+		try {
+			const text = await get(address);
+			const state = JSON.parse(text).state;
+			if (text !== last) replace(await get(location.href));
+			last = text;
+			over = state !== "queued" && state !== "running";
+			failures = 0;
+			note("");
+		} catch {
+			failures++;
+			note("The server does not answer just now; what you see may be old. Trying again.");
+		}
+		const wait = Math.min(second * 2 ** failures, 30 * second);
+		if (!over) setTimeout(look, document.hidden ? Math.max(wait, 10 * second) : wait);
+	};
+
+	setTimeout(look, second / 2);
+})();
