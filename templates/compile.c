@@ -252,6 +252,8 @@ static void open_block(struct compiler *c, const char *keyword, const char *cond
 	if (c->depth == most_depth)
 		refuse(c, "blocks are nested too deeply");
 	statement(c, "%s (%s) {", keyword, condition);
+	if (c->html.place == IN_TAG_NAME && c->html.tag[0])
+		c->html.place = IN_TAG; /* `<details{{if x}} open{{end}}>`: the name is over */
 	c->opened[c->depth++] = c->html;
 }
 
