@@ -12,6 +12,7 @@ override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I
   -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES))
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
+WEB_LIBS := -Wl,--as-needed -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef SANITIZE
 override CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1
 override LDFLAGS += -fsanitize=address,undefined
@@ -23,19 +24,24 @@ TEMPLATES := $(wildcard templates/*.html)
 TEMPLATE_OBJECTS := $(TEMPLATES:templates/%.html=$(B)/templates/%.o)
 objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
 PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admin
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
+TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 
-.PHONY: all help run test check bench worker-bundle clean
+.PHONY: all help run test tests bench worker-bundle clean
 all: $(PROGRAMS) ## build every program
+tests: all $(TESTS) ## build every program and every test
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: all ## start Podium in the foreground (./dev run installs what it needs first)
-	@B=$(B) ./run
+	@B=$(B) exec ./run
 
 test: all ## run every test (./dev test installs what they need first)
 	@tests/run
+
+bench: all $(B)/tests/bench/bare ## measure the pages against a bare FastCGI program (needs wrk)
+	@B=$(B) tests/bench/run
 
 worker-bundle: all ## collect what a GPU host needs to run podium-worker in ./worker-bundle
 	@worker/bundle $(B) worker-bundle
@@ -47,16 +53,19 @@ $(B)/libpodium.a: $(call objects,lib)
 	@rm -f $@
 	ar rcs $@ $^
 
-$(B)/podium-web: $(call objects,cgi) $(TEMPLATE_OBJECTS) $(B)/harness/stock.o $(B)/libpodium.a
-	$(CC) $(LDFLAGS) -o $@ $^ -lfcgi -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
-
-$(B)/podium-worker: $(call objects,worker) $(B)/libpodium.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
-
-# podium-run without its main, for unit tests as well.
+# Each program is a main and the rest, which unit tests link as well.
+$(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
+$(B)/libworker.a: $(filter-out %/main.o,$(call objects,worker))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
+$(B)/libweb.a $(B)/libworker.a $(B)/librun.a:
 	@rm -f $@
 	ar rcs $@ $^
+
+$(B)/podium-web: $(B)/cgi/main.o $(B)/libweb.a $(B)/harness/stock.o $(B)/libpodium.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
+
+$(B)/podium-worker: $(B)/worker/main.o $(B)/libworker.a $(B)/libpodium.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
 $(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
@@ -82,8 +91,17 @@ $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)
 	printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
 
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/librun.a $(B)/libpodium.a $(B)/harness/stock.o
-	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+# A test links the part whose headers it includes.
+including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))
+$(call including,(cgi|templates)/): $(B)/libweb.a
+$(call including,worker/run/): $(B)/librun.a
+$(call including,worker/[a-z_]+\.h): $(B)/libworker.a
+$(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
+$(TESTS): %: %.o $(B)/libpodium.a $(B)/harness/stock.o
+	$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
+
+$(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
 
 $(B)/%.o: $(B)/%.c
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
