@@ -50,21 +50,33 @@ static bool take_result(void *context, const char *bytes, size_t length)
 	return good;
 }
 
+static void send_case(struct run *run, const struct stage *stage, const struct results *results, size_t index,
+	enum verdict verdict, const char *message)
+{
+	const struct result_case *one = &results->cases[index];
+	event_case(run->events, &(struct case_event){
+		.position = stage->position, .index = index, .spec = results->specs[index], .verdict = verdict, .message = message,
+		.runs = results_number(one, RESULT_RUNS), .mean_ns = results_number(one, RESULT_MEAN),
+		.std_ns = results_number(one, RESULT_STD), .err_ns = results_number(one, RESULT_ERR),
+		.best_ns = results_number(one, RESULT_BEST), .worst_ns = results_number(one, RESULT_WORST),
+	});
+}
+
+/* The cases that have a result. Where the program broke down, the one that it had not ended gets the blame. */
 static void send_cases(struct run *run, const struct stage *stage, const struct results *results)
 {
+	enum verdict verdict = stage->judgement.verdict;
+	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT || verdict == VERDICT_MEMORY_LIMIT;
 	for (size_t i = 0; i < results->count; i++) {
 		const struct result_case *one = &results->cases[i];
-		bool passed = results_passed(results, one), failed = results_failed(one);
-		const char *text = one->values[failed ? RESULT_ERROR : RESULT_MESSAGE];
-		if (!passed && !failed)
-			continue;
-		event_case(run->events, &(struct case_event){
-			.position = stage->position, .index = i, .spec = results->specs[i], .message = text,
-			.verdict = failed ? VERDICT_WRONG_ANSWER : VERDICT_PASSED,
-			.runs = results_number(one, RESULT_RUNS), .mean_ns = results_number(one, RESULT_MEAN),
-			.std_ns = results_number(one, RESULT_STD), .err_ns = results_number(one, RESULT_ERR),
-			.best_ns = results_number(one, RESULT_BEST), .worst_ns = results_number(one, RESULT_WORST),
-		});
+		if (results_failed(one)) {
+			send_case(run, stage, results, i, VERDICT_WRONG_ANSWER, one->values[RESULT_ERROR]);
+		} else if (results_passed(results, one)) {
+			send_case(run, stage, results, i, VERDICT_PASSED, one->values[RESULT_MESSAGE]);
+		} else if (broke_down) {
+			send_case(run, stage, results, i, verdict, buffer_string(&stage->judgement.message));
+			broke_down = false;
+		}
 	}
 }
 

@@ -143,10 +143,11 @@ static int empty_and_remove(int top, const char *name, unsigned long *moved)
 static int move_up(int top, int folder, const char *name, unsigned long *moved)
 {
 	char place[32];
+	int rc;
 	do
 		snprintf(place, sizeof place, "removed-%lu", ++*moved);
-	while (renameat2(folder, name, top, place, RENAME_NOREPLACE) && errno == EEXIST);
-	return faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? -1 : 0;
+	while ((rc = renameat(folder, name, top, place)) && (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR));
+	return rc;
 }
 
 /* A folder that is not empty moves up to `top`, to be emptied there: so no depth costs stack or descriptors. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 enum { EXIT_WRONG_USAGE = 2 };
 
@@ -116,6 +117,8 @@ int main(int count, char **words)
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
+	/* Else a submission of the same user could reach into this process or write events through /proc. */
+	prctl(PR_SET_DUMPABLE, 0);
 	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)) {
 		log_error("%s", error.text[0] ? error.text : "The system gives no random numbers.");
 		return EXIT_FAILURE;

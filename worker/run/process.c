@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 enum { piece_bytes = 64 * 1024 };
@@ -63,22 +63,37 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
-static void take_exit(struct running *running)
+/* Reaps whoever has ended; orphans that podium-run took over end here as well. */
+static void take_exits(struct running *running, int signals)
 {
+	struct signalfd_siginfo ignored;
+	while (read(signals, &ignored, sizeof ignored) > 0)
+		;
 	int status;
-	if (waitpid(running->child.pid, &status, 0) != running->child.pid)
-		return;
-	running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
-	end(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
+	for (pid_t pid; !running->over && (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+		if (pid != running->child.pid)
+			continue;
+		running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+		end(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
+	}
+}
+
+/* A descriptor that becomes readable when a child ends; -1 if there is none. Made before the child is. */
+static int watch_children(void)
+{
+	sigset_t ends;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGCHLD);
+	return sigprocmask(SIG_BLOCK, &ends, NULL) ? -1 : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* Waits for whatever comes first and deals with it. */
-static void step(struct running *running, int exited)
+static void step(struct running *running, int exits)
 {
 	const struct process_watch *watch = &running->process->watch;
 	enum { EXITED = SPAWN_PIPES, INPUT, OTHER_INPUT, OUTPUT, PLACES };
 	struct pollfd ready[PLACES] = {
-		[EXITED] = { exited, POLLIN, 0 },
+		[EXITED] = { exits, POLLIN, 0 },
 		[INPUT] = { watch->look ? watch->inputs[0] : -1, POLLIN, 0 },
 		[OTHER_INPUT] = { watch->look ? watch->inputs[1] : -1, POLLIN, 0 },
 		[OUTPUT] = { watch->look ? watch->output : -1, 0, 0 },
@@ -97,8 +112,8 @@ static void step(struct running *running, int exited)
 			take_piece(running, pipe);
 	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents) && watch->look(watch->context))
 		end(running, PROCESS_STOPPED);
-	if (ready[EXITED].revents && !running->over)
-		take_exit(running);
+	if (ready[EXITED].revents)
+		take_exits(running, exits);
 }
 
 /* How many processes the kernel has killed for want of memory, in a cgroup or for all of the machine. */
@@ -127,18 +142,15 @@ int process_run(const struct process *process, struct process_result *result, st
 	memset(result, 0, sizeof *result);
 	struct running running = { .process = process, .result = result };
 	long long kills = memory_kills();
+	cleanup_fd int exits = watch_children();
+	if (exits < 0)
+		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.", strerror(errno));
 	int rc = spawn(process, &running.child, error);
 	if (rc)
 		return rc;
 	running.started_ms = clock_ms();
-	cleanup_fd int exited = pidfd_open(running.child.pid, 0);
-	if (exited < 0) {
-		reaper_end_all(NULL);
-		spawn_close(&running.child);
-		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.", strerror(errno));
-	}
 	while (!running.over)
-		step(&running, exited);
+		step(&running, exits);
 	rc = reaper_end_all(error);
 	drain(&running);
 	spawn_close(&running.child);

@@ -2,6 +2,7 @@
 
 #include "lib/scope.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -60,6 +61,18 @@ static int reset_signals(void)
 	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The same as close_range does, for kernels before 5.11. */
+static int close_each(int first)
+{
+	DIR *stream = opendir("/proc/self/fd");
+	if (!stream)
+		return -1;
+	for (struct dirent *entry; (entry = readdir(stream));)
+		if (entry->d_name[0] != '.' && atoi(entry->d_name) >= first)
+			fcntl(atoi(entry->d_name), F_SETFD, FD_CLOEXEC);
+	return closedir(stream);
+}
+
 /* 0, 1, 2 and the result pipe get their places; all else closes on exec. The sources were moved above
  * the places by the parent, so that none is overwritten before it is used. */
 static int set_descriptors(const int sources[static 4])
@@ -67,8 +80,8 @@ static int set_descriptors(const int sources[static 4])
 	for (int place = 0; place <= process_result_descriptor; place++)
 		if (sources[place] >= 0 && dup2(sources[place], place) < 0)
 			return -1;
-	unsigned int first = sources[process_result_descriptor] >= 0 ? process_result_descriptor + 1 : process_result_descriptor;
-	return close_range(first, ~0U, CLOSE_RANGE_CLOEXEC);
+	int first = sources[process_result_descriptor] >= 0 ? process_result_descriptor + 1 : process_result_descriptor;
+	return close_range((unsigned int)first, ~0U, CLOSE_RANGE_CLOEXEC) ? close_each(first) : 0;
 }
 
 /* Changing the user clears the death signal, so it is set afterwards; a parent that died before that

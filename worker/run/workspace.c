@@ -110,9 +110,9 @@ int workspace_open(struct workspace *workspace, int base, const char *directory,
 	if (rc)
 		return rc;
 	char resolved[PATH_MAX];
-	if (!realpath(directory, resolved) || snprintf(workspace->path, sizeof workspace->path, "%.3900s/%s", resolved,
-			workspace->name) < 0)
+	if (!realpath(directory, resolved))
 		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs has gone: %s.", directory, strerror(errno));
+	snprintf(workspace->path, sizeof workspace->path, "%.3900s/%s", resolved, workspace->name);
 	return make_own(workspace->job, "cache", account, error);
 }
 

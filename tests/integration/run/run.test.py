@@ -167,6 +167,7 @@ def an_exception_ends_with_its_last_line_and_the_case_that_ran():
 	equal(result.verdict, "runtime error")
 	equal(result.reason, "The program ended with exit code 1 in test 1 of 2 (a: 1; b: 2): TypeError: no such thing.")
 	contains(result.log("stderr"), "Traceback")
+	equal([(c["index"], c["verdict"], c["message"]) for c in result.cases], [(0, "runtime error", result.reason)])
 
 
 @test
@@ -408,7 +409,10 @@ def an_ordinary_user_can_run_jobs_too():
 	with tempfile.TemporaryDirectory(prefix="podium-run-test.") as folder:
 		os.chmod(folder, 0o777)
 		done = subprocess.run([PROGRAM, "--directory", folder + "/jobs", "--once"], user="nobody", group="nogroup", extra_groups=[],
-			input=json.dumps(job(harness=harness("os.makedirs('a/b/c', mode=0o500)\npassing()\nsay('check', 'pass')\n"))).encode(),
+			input=json.dumps(job(harness=harness("os.makedirs('a/b/c', mode=0o500)\n"
+				"for name in ('fd', 'mem', 'environ'):\n\ttry: os.listdir(f'/proc/{os.getppid()}/fd') if name == 'fd' else open(f'/proc/{os.getppid()}/{name}')\n"
+				"\texcept PermissionError: continue\n\tsys.exit(name)\n"
+				"passing()\nsay('check', 'pass')\n"))).encode(),
 			capture_output=True, timeout=120)
 		equal((json.loads(done.stdout.splitlines()[-1])["verdict"], done.returncode, done.stderr), ("passed", 0, b""))
 		equal(os.listdir(folder + "/jobs"), [])
