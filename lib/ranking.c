@@ -1,0 +1,310 @@
+#include "lib/ranking.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- order and ties ---- */
+
+static int by_score(const void *left, const void *right)
+{
+	const struct ranking_entry *a = left, *b = right;
+	if (a->score_ns != b->score_ns)
+		return a->score_ns < b->score_ns ? -1 : 1;
+	return (a->submission_id > b->submission_id) - (a->submission_id < b->submission_id);
+}
+
+static int by_submission(const void *left, const void *right)
+{
+	const struct ranking_entry *a = left, *b = right;
+	return (a->submission_id > b->submission_id) - (a->submission_id < b->submission_id);
+}
+
+static bool is_tie(const struct ranking_entry *fastest, const struct ranking_entry *entry)
+{
+	static const double normal_95_percent = 1.96;
+	if (isnan(fastest->score_err_ns) || isnan(entry->score_err_ns))
+		return entry->score_ns == fastest->score_ns;
+	double noise_ns = normal_95_percent * hypot(fastest->score_err_ns, entry->score_err_ns);
+	return entry->score_ns - fastest->score_ns <= noise_ns;
+}
+
+void ranking_order(struct ranking_entry *entries, size_t count)
+{
+	if (count)
+		qsort(entries, count, sizeof *entries, by_score);
+	for (size_t first = 0, next; first < count; first = next) {
+		for (next = first + 1; next < count && is_tie(&entries[first], &entries[next]);)
+			next++;
+		qsort(entries + first, next - first, sizeof *entries, by_submission);
+		for (size_t i = first; i < next; i++) {
+			entries[i].place = (int64_t)first + 1;
+			entries[i].position = (int64_t)i + 1;
+		}
+	}
+}
+
+/* ---- one ranking in the database ---- */
+
+/* A passed ranked job. The key of its ranking is (leaderboard_id, task_version_id, gpu). */
+struct ranked_job {
+	int64_t leaderboard_id, task_version_id;
+	const char *gpu;
+	int64_t user_id, submission_id, job_id;
+	double score_ns, score_err_ns;
+	int64_t submitted_at_ms;
+};
+
+struct id_row { int64_t id; };
+
+static const struct column RANKED_JOB_COLUMNS[] = {
+	INTEGER(struct ranked_job, leaderboard_id), INTEGER(struct ranked_job, task_version_id),
+	TEXT(struct ranked_job, gpu), INTEGER(struct ranked_job, user_id), INTEGER(struct ranked_job, submission_id),
+	INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns), REAL(struct ranked_job, score_err_ns),
+	TIME(struct ranked_job, submitted_at_ms),
+};
+static const struct column ENTRY_COLUMNS[] = {
+	INTEGER(struct ranking_entry, user_id), INTEGER(struct ranking_entry, submission_id),
+	REAL(struct ranking_entry, score_ns), REAL(struct ranking_entry, score_err_ns),
+	INTEGER(struct ranking_entry, position), INTEGER(struct ranking_entry, place),
+};
+static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
+
+#define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
+	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms"
+#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL"
+
+static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
+	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"WHERE j.id = ? AND " IS_RANKED);
+static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
+	"SELECT " RANKED_JOB_FIELDS " FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
+	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
+	"ORDER BY j.score_ns, s.id LIMIT 1");
+static const struct statement BEST_OF_ALL = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
+	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms "
+	"FROM (SELECT " RANKED_JOB_FIELDS ", ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
+	"  ORDER BY j.score_ns, s.id) AS number "
+	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
+	"WHERE number = 1 ORDER BY task_version_id, gpu");
+static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
+	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place FROM ranking "
+	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
+static const struct statement LOCK_GPU = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT leaderboard_id AS id FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ? FOR UPDATE");
+static const struct statement LOCK_GPUS = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT leaderboard_id AS id FROM leaderboard_gpus WHERE leaderboard_id = ? FOR UPDATE");
+static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct statement LEADERBOARDS = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM leaderboards WHERE ? IN (0, id) ORDER BY id");
+static const struct statement CLEAR = COMMAND("DELETE FROM ranking WHERE leaderboard_id = ?");
+
+/* Position and place stay as they are, or 0 for a new entry, until the new order is known. */
+static const struct statement PUT_ENTRY = COMMAND(
+	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
+	"submitted_at, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
+	"submission_id = VALUES(submission_id), job_id = VALUES(job_id), score_ns = VALUES(score_ns), "
+	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at)");
+static const struct statement MOVE_ENTRY = COMMAND(
+	"UPDATE ranking SET position = ?, place = ? WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
+static const struct statement SHIFT_ENTRIES = COMMAND(
+	"UPDATE ranking SET position = position + 1, place = place + ? "
+	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND position BETWEEN ? AND ?");
+
+static int put_entry(struct database *db, const struct ranked_job *job, struct error *error)
+{
+	return database_execute(db, &PUT_ENTRY, error, "iisiiiddt", job->leaderboard_id, job->task_version_id, job->gpu,
+		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms);
+}
+
+/* ---- bringing positions up to date ---- */
+
+struct move { struct ranking_entry before, after; };
+
+static int by_position_before(const void *left, const void *right)
+{
+	const struct move *a = left, *b = right;
+	return (a->before.position > b->before.position) - (a->before.position < b->before.position);
+}
+
+/* Each entry as it stands in the table beside what it should be, from the first position to the last. */
+static struct move *plan_moves(struct arena *arena, struct ranking_entry *entries, size_t count)
+{
+	struct move *moves = arena_array(arena, struct move, count);
+	struct ranking_entry *ordered = arena_copy(arena, entries, count * sizeof *entries);
+	ranking_order(ordered, count);
+	qsort(entries, count, sizeof *entries, by_submission);
+	for (size_t i = 0; i < count; i++) {
+		struct ranking_entry *before = bsearch(&ordered[i], entries, count, sizeof *entries, by_submission);
+		moves[i] = (struct move){ *before, ordered[i] };
+	}
+	qsort(moves, count, sizeof *moves, by_position_before);
+	return moves;
+}
+
+static bool is_shift(const struct move *move)
+{
+	return move->before.position && move->after.position == move->before.position + 1;
+}
+
+static int64_t place_shift(const struct move *move)
+{
+	return move->after.place - move->before.place;
+}
+
+/* An entry that comes in pushes all below it down by one: each run of neighbours that move alike is one
+ * statement. From the last to the first, so that no entry that has moved is found a second time. */
+static int shift_runs(struct database *db, const struct ranked_job *key, const struct move *moves, size_t count,
+	struct error *error)
+{
+	int rc = 0;
+	for (size_t last = count; last-- > 0 && !rc;) {
+		if (!is_shift(&moves[last]))
+			continue;
+		size_t first = last;
+		while (first > 0 && is_shift(&moves[first - 1]) && place_shift(&moves[first - 1]) == place_shift(&moves[last])
+			&& moves[first - 1].before.position + 1 == moves[first].before.position)
+			first--;
+		rc = database_execute(db, &SHIFT_ENTRIES, error, "iiisii", place_shift(&moves[last]), key->leaderboard_id,
+			key->task_version_id, key->gpu, moves[first].before.position, moves[last].before.position);
+		last = first;
+	}
+	return rc;
+}
+
+static int move_others(struct database *db, const struct ranked_job *key, const struct move *moves, size_t count,
+	struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < count && !rc; i++) {
+		const struct ranking_entry *before = &moves[i].before, *after = &moves[i].after;
+		if (!is_shift(&moves[i]) && (before->position != after->position || before->place != after->place))
+			rc = database_execute(db, &MOVE_ENTRY, error, "iiiisi", after->position, after->place, key->leaderboard_id,
+				key->task_version_id, key->gpu, after->user_id);
+	}
+	return rc;
+}
+
+static int update_positions(struct database *db, struct arena *arena, const struct ranked_job *key, struct error *error)
+{
+	struct ranking_entry *entries;
+	size_t count;
+	int rc = database_rows(db, arena, &RANKING, &entries, &count, error, "iis", key->leaderboard_id, key->task_version_id,
+		key->gpu);
+	if (rc || !count)
+		return rc;
+	struct move *moves = plan_moves(arena, entries, count);
+	rc = shift_runs(db, key, moves, count, error);
+	return rc ? rc : move_others(db, key, moves, count, error);
+}
+
+/* ---- inserting ---- */
+
+/* A GPU that the leaderboard has no more has no row to lock; the leaderboard's own stands in for it. */
+static int lock_ranking(struct database *db, struct arena *arena, const struct ranked_job *key, struct error *error)
+{
+	struct id_row row;
+	int rc = database_row(db, arena, &LOCK_GPU, &row, error, "is", key->leaderboard_id, key->gpu);
+	return rc != ERROR_NOT_FOUND ? rc : database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", key->leaderboard_id);
+}
+
+static const struct column CURRENT_COLUMNS[] = {
+	INTEGER(struct ranked_job, submission_id), INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns),
+};
+static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMNS,
+	"SELECT submission_id, job_id, score_ns FROM ranking "
+	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
+
+static bool is_better(const struct ranked_job *job, const struct ranked_job *current)
+{
+	if (job->score_ns != current->score_ns)
+		return job->score_ns < current->score_ns;
+	return job->submission_id < current->submission_id;
+}
+
+/* Puts the user's entry in its place; a job that was there already and ran again may have become slower, so
+ * that another one is the best. *changed tells whether the order may be a new one. */
+static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job, bool *changed, struct error *error)
+{
+	struct ranked_job current, best = *job;
+	*changed = true;
+	int rc = database_row(db, arena, &CURRENT, &current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu,
+		job->user_id);
+	if (rc == ERROR_NOT_FOUND)
+		return put_entry(db, job, error);
+	if (rc)
+		return rc;
+	if (current.job_id == job->job_id)
+		rc = database_row(db, arena, &BEST_OF_USER, &best, error, "siii", job->gpu, job->user_id, job->leaderboard_id,
+			job->task_version_id);
+	else if (!is_better(job, &current))
+		*changed = false;
+	return rc || !*changed ? rc : put_entry(db, &best, error);
+}
+
+int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
+{
+	struct ranked_job job;
+	bool changed;
+	int rc = database_row(db, arena, &JOB, &job, error, "i", job_id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "Job %lld is not a ranked job that passed.", (long long)job_id);
+	if (!rc)
+		rc = lock_ranking(db, arena, &job, error);
+	if (!rc)
+		rc = take_in(db, arena, &job, &changed, error);
+	return rc || !changed ? rc : update_positions(db, arena, &job, error);
+}
+
+/* ---- rebuilding ---- */
+
+static bool same_ranking(const struct ranked_job *a, const struct ranked_job *b)
+{
+	return a->task_version_id == b->task_version_id && strcmp(a->gpu, b->gpu) == 0;
+}
+
+static int insert_all(struct database *db, struct arena *arena, const struct ranked_job *jobs, size_t count,
+	struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = put_entry(db, &jobs[i], error);
+		bool last_of_ranking = i + 1 == count || !same_ranking(&jobs[i], &jobs[i + 1]);
+		if (!rc && last_of_ranking)
+			rc = update_positions(db, arena, &jobs[i], error);
+	}
+	return rc;
+}
+
+static int rebuild_leaderboard(struct database *db, void *context, struct error *error)
+{
+	const struct id_row *leaderboard = context;
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row *locked, row;
+	struct ranked_job *jobs;
+	size_t count;
+	int rc = database_rows(db, arena, &LOCK_GPUS, &locked, &count, error, "i", leaderboard->id);
+	if (!rc)
+		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", leaderboard->id);
+	if (!rc)
+		rc = database_rows(db, arena, &BEST_OF_ALL, &jobs, &count, error, "i", leaderboard->id);
+	if (!rc)
+		rc = database_execute(db, &CLEAR, error, "i", leaderboard->id);
+	return rc ? rc : insert_all(db, arena, jobs, count, error);
+}
+
+int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row *leaderboards;
+	size_t count;
+	int rc = database_rows(db, arena, &LEADERBOARDS, &leaderboards, &count, error, "i", leaderboard_id);
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = database_transaction(db, rebuild_leaderboard, &leaderboards[i], error);
+		if (rc == ERROR_NOT_FOUND) /* deleted meanwhile */
+			rc = 0;
+	}
+	return rc;
+}
