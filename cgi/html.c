@@ -57,10 +57,17 @@ void html_url_part(struct buffer *out, const char *text)
 
 void html_url(struct buffer *out, const char *path)
 {
-	/* Anything that could name another host becomes a link to nowhere. */
-	if (!path || path[0] != '/' || path[1] == '/' || path[1] == '\\')
+	/* Anything that could name another host becomes a link to the front page. Browsers take a backslash for
+	 * a slash and drop tabs and line breaks, so those are encoded. */
+	if (!path || path[0] != '/' || path[1] == '/')
 		path = "/";
-	html_text(out, path);
+	for (; *path; path++) {
+		unsigned char byte = (unsigned char)*path;
+		if (byte <= 0x20 || byte >= 0x7f || byte == '\\')
+			buffer_printf(out, "%%%02X", byte);
+		else
+			escape(out, path, 1);
+	}
 }
 
 void html_integer(struct buffer *out, int64_t number)
@@ -139,7 +146,11 @@ void html_ordinal(struct buffer *out, int64_t number)
 
 void html_plural(struct buffer *out, int64_t count, const char *noun)
 {
-	buffer_printf(out, "%lld %s%s", (long long)count, noun, count == 1 ? "" : "s");
+	html_integer(out, count);
+	buffer_byte(out, ' ');
+	html_text(out, noun);
+	if (count != 1)
+		buffer_byte(out, 's');
 }
 
 void html_lines(struct buffer *out, const char *code)

@@ -5,6 +5,7 @@
 
 #include "lib/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,9 +15,12 @@ void html_url_part(struct buffer *out, const char *text);   /* one part of a pat
 void html_url(struct buffer *out, const char *path);        /* a whole address of our own: begins with one '/' */
 void html_integer(struct buffer *out, int64_t number);
 
-/* By the C type of the expression: text, or any integer. */
+/* By the C type of the expression: text, or any integer. A real number needs a filter that says how, so it
+ * is a compile error here. */
 #define html_auto_(text_function, value) _Generic((value), char *: text_function, const char *: text_function, \
-	default: html_integer)
+	bool: html_integer, short: html_integer, unsigned short: html_integer, int: html_integer, \
+	unsigned int: html_integer, long: html_integer, unsigned long: html_integer, long long: html_integer, \
+	unsigned long long: html_integer)
 #define html_auto_text(out, value)      html_auto_(html_text, value)(out, value)
 #define html_auto_attribute(out, value) html_auto_(html_attribute, value)(out, value)
 #define html_auto_url_part(out, value)  html_auto_(html_url_part, value)(out, value)

@@ -19,7 +19,7 @@ enum place {
 	BEFORE_VALUE,       /* behind "=": only a quote may follow */
 	IN_VALUE,
 	IN_COMMENT,
-	IN_RAW_TEXT,        /* inside <script> or <style> */
+	IN_RAW_TEXT,        /* inside <script> or <style>, which must be empty */
 };
 
 struct html {
@@ -33,9 +33,11 @@ struct html {
 };
 
 enum { most_depth = 32 };
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct compiler {
 	const char *path;
+	const char *outputs[2]; /* removed when the template is refused, so that make does not take them for good */
 	char *text;
 	size_t at;
 	int line;
@@ -59,6 +61,8 @@ static void refuse(const struct compiler *c, const char *format, ...)
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
 	va_end(arguments);
+	for (size_t i = 0; i < COUNT(c->outputs); i++)
+		remove(c->outputs[i]);
 	exit(1);
 }
 
@@ -93,6 +97,8 @@ static void open_tag(struct compiler *c, const char *next)
 		h->place = IN_COMMENT;
 		return;
 	}
+	if (!isalpha((unsigned char)*next) && *next != '/' && *next != '!')
+		refuse(c, "write &lt; for a < that begins no element");
 	h->place = IN_TAG_NAME;
 	h->closing = next[0] == '/';
 	h->tag[0] = '\0';
@@ -127,6 +133,8 @@ static void step(struct compiler *c, const char *at)
 	case IN_RAW_TEXT:
 		if (byte == '<' && at[1] == '/')
 			open_tag(c, at + 1);
+		else if (!isspace((unsigned char)byte))
+			refuse(c, "<%s> must be empty: scripts and styles stand in files of their own", h->tag);
 		break;
 	case IN_COMMENT:
 		if (byte == '>' && at[-1] == '-' && at[-2] == '-')
@@ -240,11 +248,21 @@ static void statement(struct compiler *c, const char *format, ...)
 	fputc('\n', c->source);
 }
 
+/* `<input{{if x}} checked{{end}}>` ends behind an attribute's name, which is as good as between attributes. */
+static enum place block_place(const struct html *h)
+{
+	return h->place == IN_ATTRIBUTE_NAME ? IN_TAG : h->place;
+}
+
+/* Whether what follows a block means the same, whether the block was run or not. */
 static bool same_place(const struct html *a, const struct html *b)
 {
-	/* `<input{{if x}} checked{{end}}>` ends behind an attribute's name, which is as good as between attributes. */
-	bool both_in_tag = (a->place == IN_TAG || a->place == IN_ATTRIBUTE_NAME) && (b->place == IN_TAG || b->place == IN_ATTRIBUTE_NAME);
-	return (a->place == b->place || both_in_tag) && (a->place != IN_VALUE || a->quote == b->quote) && a->verbatim == b->verbatim;
+	if (block_place(a) != block_place(b) || a->verbatim != b->verbatim)
+		return false;
+	bool in_tag = a->place != IN_TEXT && a->place != IN_COMMENT;
+	if (in_tag && (strcmp(a->tag, b->tag) != 0 || a->closing != b->closing))
+		return false;
+	return a->place != IN_VALUE || (a->quote == b->quote && strcmp(a->attribute, b->attribute) == 0);
 }
 
 static void open_block(struct compiler *c, const char *keyword, const char *condition)
@@ -282,6 +300,7 @@ static void end_block(struct compiler *c)
 		refuse(c, "a block must end where it began: inside the same tag, attribute or text");
 	statement(c, "}");
 	c->depth--;
+	c->html.value_begun = c->opened[c->depth].value_begun; /* the block may not have been run */
 }
 
 static void begin_template(struct compiler *c, char *signature)
@@ -310,13 +329,23 @@ static void call_template(struct compiler *c, char *call)
 	statement(c, "%s(out%s%s;", trimmed(call), *arguments == ')' ? "" : ", ", arguments);
 }
 
-static bool is_url_attribute(const char *name)
+enum attribute_kind { ORDINARY, ADDRESS, REFUSED };
+
+/* What may stand in an attribute: text unless it is listed here. */
+static enum attribute_kind kind_of(const char *name)
 {
-	static const char *const names[] = { "href", "src", "action", "formaction", "poster", "cite" };
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
+	static const struct { const char *name; enum attribute_kind kind; } listed[] = {
+		{ "href", ADDRESS }, { "xlink:href", ADDRESS }, { "src", ADDRESS }, { "action", ADDRESS },
+		{ "formaction", ADDRESS }, { "poster", ADDRESS }, { "cite", ADDRESS }, { "data", ADDRESS },
+		{ "style", REFUSED }, { "srcdoc", REFUSED }, { "srcset", REFUSED }, { "ping", REFUSED },
+		{ "http-equiv", REFUSED },
+	};
+	if (strncmp(name, "on", 2) == 0)
+		return REFUSED;
+	for (size_t i = 0; i < COUNT(listed); i++)
+		if (strcmp(listed[i].name, name) == 0)
+			return listed[i].kind;
+	return ORDINARY;
 }
 
 /* The part of cgi/html.h's function names that says how this place escapes; refuses places without one. */
@@ -327,14 +356,20 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 		return "text";
 	if (h->place != IN_VALUE)
 		refuse(c, "an expression may stand in text or in a quoted attribute only%s", whole_url ? ", and {{url}} in the latter" : "");
-	if (strncmp(h->attribute, "on", 2) == 0 || strcmp(h->attribute, "style") == 0 || strcmp(h->attribute, "srcdoc") == 0)
+	enum attribute_kind kind = kind_of(h->attribute);
+	if (kind == REFUSED)
 		refuse(c, "no expression may stand in the attribute %s", h->attribute);
-	bool url = is_url_attribute(h->attribute);
-	if (whole_url && (!url || h->value_begun))
+	if (whole_url && (kind != ADDRESS || h->value_begun))
 		refuse(c, "{{url}} gives a whole address: it must begin the value of href, src or action");
-	if (url && !whole_url && !h->value_begun)
+	if (kind == ADDRESS && !whole_url && !h->value_begun)
 		refuse(c, "%s begins with an expression: write {{url x}} for an address of our own", h->attribute);
-	return whole_url ? "url" : url ? "url_part" : "attribute";
+	return whole_url ? "url" : kind == ADDRESS ? "url_part" : "attribute";
+}
+
+/* Filters that print elements, not only text. */
+static bool prints_elements(const char *filter)
+{
+	return strcmp(filter, "time") == 0 || strcmp(filter, "lines") == 0;
 }
 
 /* A single '|' outside quotes and parentheses, with a filter's name behind it; NULL if there is none. */
@@ -357,6 +392,8 @@ static void output(struct compiler *c, char *expression, bool whole_url)
 	char *filter = find_filter(expression);
 	if (filter && (strcmp(escape, "url") == 0 || strcmp(escape, "url_part") == 0))
 		refuse(c, "no filter may stand in an address");
+	if (filter && c->html.place != IN_TEXT && prints_elements(filter))
+		refuse(c, "the filter %s prints elements: it may stand in text only", filter);
 	if (filter)
 		statement(c, "html_%s(out, %s);", filter, trimmed(expression));
 	else if (whole_url)
@@ -480,7 +517,7 @@ int main(int argc, char **argv)
 		fputs("usage: template-compile IN.html OUT.c OUT.h\n", stderr);
 		return 2;
 	}
-	struct compiler c = { .path = argv[1], .text = read_whole(argv[1]) };
+	struct compiler c = { .path = argv[1], .text = read_whole(argv[1]), .outputs = { argv[2], argv[3] } };
 	c.source = fopen(argv[2], "w");
 	c.header = fopen(argv[3], "w");
 	if (!c.source || !c.header) {
