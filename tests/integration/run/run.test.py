@@ -184,6 +184,35 @@ def ending_early_with_exit_code_0_does_not_pass():
 		expect(body, "runtime error", "before its harness had checked everything")
 
 
+def memory_group(most_bytes):
+	"""A control group with a limit, of either version, as a folder."""
+	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+		group = pathlib.Path(root, f"podium-run-test-{os.getpid()}")
+		try:
+			group.mkdir()
+		except OSError:
+			continue
+		try:
+			(group / limit).write_text(str(most_bytes))
+			return group
+		except OSError:
+			group.rmdir()
+	raise Skip("needs a control group of its own")
+
+
+@test
+def what_the_kernel_kills_for_memory_is_a_memory_limit():
+	group = memory_group(200 << 20)
+	try:
+		with Runner() as runner:
+			(group / "cgroup.procs").write_text(str(runner.process.pid))
+			result = runner.run("x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\n" + RIGHT)
+			equal((result.verdict, result.cases[-1]["verdict"]), ("memory limit", "memory limit"))
+			equal(runner.run().verdict, "passed")
+	finally:
+		group.rmdir()
+
+
 @test
 def a_stage_over_its_limit_is_stopped():
 	result = expect("say('test.0.status', 'pass')\ntime.sleep(600)\n", "time limit", "1 s", "test 2 of 2 (a: 3; b: 4)",
