@@ -1,7 +1,7 @@
 /* Reading leaderboards; leaderboard_change.c and leaderboard_delete.c write them. */
 #include "lib/leaderboard.h"
 
-#include "lib/blob.h"
+#include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
@@ -49,7 +49,7 @@ int leaderboard_by_name(struct database *db, struct arena *arena, const char *na
 	/* The column is ASCII; anything that is no name is not worth a question. */
 	int rc = text_is_leaderboard_name(name)
 		? database_row(db, arena, &LEADERBOARD_BY_NAME, leaderboard, error, "s", name) : ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard of this name.") : rc;
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name)) : rc;
 }
 
 int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,

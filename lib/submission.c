@@ -1,225 +1,329 @@
 #include "lib/submission.h"
 
 #include "lib/blob.h"
+#include "lib/buffer.h"
 #include "lib/directive.h"
 #include "lib/format.h"
+#include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* ---- what can be checked without the database ---- */
+enum { most_file_name_bytes = 200, most_bytes_mb = submission_most_bytes / 1000000 };
 
-static const struct {
-	enum task_language language;
-	const char *ending;
-} ENDINGS[] = { { TASK_PY, ".py" }, { TASK_CU, ".cu" }, { TASK_CU, ".cuh" }, { TASK_CU, ".cpp" } };
+struct intake {
+	struct arena *arena;
+	const struct leaderboard *leaderboard;
+	const struct submission_request *request;
+	const char *field;                     /* where the source came from: "file" or "code" */
+	const char *file_name;
+	const char **gpus; size_t gpu_count;   /* chosen, in the leaderboard's order */
+	int64_t id;
+};
 
-static const char *last_part(const char *path)
+/* ---- is the leaderboard open? ---- */
+
+struct state { int64_t task_version_id, accepting, ended, deadline_ms; const char *language; };
+static const struct column STATE_COLUMNS[] = {
+	INTEGER(struct state, task_version_id), INTEGER(struct state, accepting), INTEGER(struct state, ended),
+	TIME(struct state, deadline_ms), TEXT(struct state, language),
+};
+/* The shared lock keeps an edit or a deletion waiting until the submission is stored or refused. */
+static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
+	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, "
+	"l.deadline AS deadline_ms, v.language "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? LOCK IN SHARE MODE");
+
+/* By the database's clock, and without exception for anybody. */
+static int check_open(struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
-	const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
-	const char *last = slash > backslash ? slash : backslash;
-	return last ? last + 1 : path;
-}
-
-static int check_file_name(struct arena *arena, const char *given, enum task_language language, const char **name,
-	struct error *error)
-{
-	bool python = language == TASK_PY;
-	if (!given || !*given) {
-		*name = python ? "submission.py" : "submission.cu";
-		return 0;
-	}
-	*name = last_part(given);
-	if (strlen(*name) > 200)
-		return fail_field(error, "file", "The file's name is longer than 200 bytes; give it a shorter one.");
-	for (const char *c = *name; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			return fail_field(error, "file", "The file's name has a control character; give it a plain one.");
-	for (size_t i = 0; i < COUNT(ENDINGS); i++)
-		if (ENDINGS[i].language == language && text_ends_with(*name, ENDINGS[i].ending)) {
-			*name = arena_strdup(arena, *name);
-			return 0;
-		}
-	return fail_field(error, "file", "This leaderboard takes %s, and the file is named %.120s.",
-		python ? "a Python file, which ends in .py" : "a CUDA file, which ends in .cu, .cuh or .cpp", *name);
-}
-
-static int check_source(const struct submission_request *request, const char *field, struct error *error)
-{
-	if (request->length > submission_most_bytes)
-		return fail_field(error, field, "The file is larger than 1 MB, which is the limit.");
-	if (!text_is_utf8(request->source, request->length))
-		return fail_field(error, field, "The file is not UTF-8 text (byte %zu).", text_utf8_prefix(request->source, request->length) + 1);
-	if (memchr(request->source, '\0', request->length))
-		return fail_field(error, field, "The file has a NUL byte inside, so it is not a source file.");
-	if (strspn(request->source, " \t\r\n") == request->length)
-		return fail_field(error, field, "The %s is empty; choose a file or paste your code.", strcmp(field, "file") == 0 ? "file" : "code");
+	const struct leaderboard *leaderboard = intake->leaderboard;
+	int rc = database_row(db, intake->arena, &STATE, state, error, "i", leaderboard->id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
+	if (rc)
+		return rc;
+	format_text deadline;
+	format_utc(deadline, state->deadline_ms);
+	if (state->ended)
+		return fail_field(error, "leaderboard", "The deadline of %s has passed (%s), so it takes no more submissions.",
+			leaderboard->name, deadline);
+	if (!state->accepting)
+		return fail_field(error, "leaderboard", "%s is closed: its admins have stopped it from taking submissions.",
+			leaderboard->name);
+	if (strcmp(state->language, leaderboard->language) != 0)
+		return fail_field(error, "leaderboard", "The task of %s was replaced just now; look at the new one before you submit.",
+			leaderboard->name);
 	return 0;
 }
 
-static int check_mode(const char *mode, struct error *error)
+/* ---- the file ---- */
+
+static const struct language {
+	const char *name, *words;
+	const char *endings[4];
+	const char *pasted;      /* the name that pasted code gets */
+	const char *choose;      /* the endings in words */
+} LANGUAGES[] = {
+	{ "py", "Python", { ".py" }, "submission.py", ".py" },
+	{ "cu", "CUDA C++", { ".cu", ".cuh", ".cpp" }, "submission.cu", ".cu, .cuh or .cpp" },
+};
+
+static const struct language *find_language(const char *name)
 {
-	static const char *const modes[] = { "test", "benchmark", "ranked" };
-	for (size_t i = 0; mode && i < COUNT(modes); i++)
-		if (strcmp(modes[i], mode) == 0)
+	for (size_t i = 0; i < COUNT(LANGUAGES); i++)
+		if (strcmp(LANGUAGES[i].name, name) == 0)
+			return &LANGUAGES[i];
+	return &LANGUAGES[0];
+}
+
+/* The last part of the name, as printable text: browsers may send a path, anyone may send anything. */
+static const char *clean_name(struct arena *arena, const char *name)
+{
+	const char *last = name;
+	for (const char *c = name; *c; c++)
+		if (*c == '/' || *c == '\\')
+			last = c + 1;
+	cleanup_buffer struct buffer printable = {0};
+	text_append_printable(&printable, last);
+	return arena_strdup(arena, buffer_string(&printable));
+}
+
+static int check_file_name(struct intake *intake, struct error *error)
+{
+	const struct language *language = find_language(intake->leaderboard->language);
+	const char *sent = intake->request->file_name;
+	if (!sent || !*sent) {
+		intake->field = "code";
+		intake->file_name = language->pasted;
+		return 0;
+	}
+	intake->field = "file";
+	intake->file_name = clean_name(intake->arena, sent);
+	if (strlen(intake->file_name) > most_file_name_bytes)
+		return fail_field(error, "file", "The file's name is longer than %d bytes; give it a shorter one.", most_file_name_bytes);
+	for (size_t i = 0; i < COUNT(language->endings) && language->endings[i]; i++)
+		if (text_ends_with(intake->file_name, language->endings[i]))
 			return 0;
-	return fail_field(error, "mode", "Choose a mode: test, benchmark or ranked.");
+	return fail_field(error, "file", "%s is the wrong type of file: the task is in %s, so the name must end with %s.",
+		quote(intake->arena, intake->file_name), language->words, language->choose);
 }
 
-/* ---- GPUs: of the form, of the header, or the only one there is ---- */
-
-struct gpu_list { const char **names; size_t count; };
-
-static bool has(const struct gpu_list *list, const char *gpu)
+static bool is_blank(const char *source, size_t length)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (strcasecmp(list->names[i], gpu) == 0)
-			return true;
-	return false;
-}
-
-static bool same_set(const struct gpu_list *a, const struct gpu_list *b)
-{
-	for (size_t i = 0; i < a->count; i++)
-		if (!has(b, a->names[i]))
-			return false;
-	for (size_t i = 0; i < b->count; i++)
-		if (!has(a, b->names[i]))
+	for (size_t i = 0; i < length; i++)
+		if (!strchr(" \t\r\n\v\f", source[i]))
 			return false;
 	return true;
 }
 
-static const char *joined(struct arena *arena, const struct gpu_list *list)
+static size_t line_of(const char *source, size_t at)
+{
+	size_t line = 1;
+	for (size_t i = 0; i < at; i++)
+		line += source[i] == '\n';
+	return line;
+}
+
+static int check_source(const struct intake *intake, struct error *error)
+{
+	const char *source = intake->request->source, *what = strcmp(intake->field, "file") == 0 ? "file" : "code";
+	size_t length = intake->request->length;
+	if (length > submission_most_bytes)
+		return fail_field(error, intake->field, "The %s has %zu bytes; at most %d MB (%d bytes) is taken.", what, length,
+			most_bytes_mb, submission_most_bytes);
+	if (is_blank(source, length))
+		return fail_field(error, intake->field, "The %s is empty.", what);
+	const char *nul = memchr(source, '\0', length);
+	size_t valid = text_utf8_prefix(source, length);
+	if (valid < length)
+		return fail_field(error, intake->field, "The %s is not UTF-8 text: line %zu has a byte that is none (0x%02x); save it as UTF-8.",
+			what, line_of(source, valid), (unsigned int)(unsigned char)source[valid]);
+	if (nul)
+		return fail_field(error, intake->field, "The %s has a NUL byte in line %zu; remove it.", what,
+			line_of(source, (size_t)(nul - source)));
+	return 0;
+}
+
+static int check_mode(const struct intake *intake, struct error *error)
+{
+	static const char *const modes[] = { "test", "benchmark", "ranked" };
+	const char *mode = intake->request->mode;
+	if (!mode || !*mode)
+		return fail_field(error, "mode", "Choose a mode: test, benchmark or ranked.");
+	for (size_t i = 0; i < COUNT(modes); i++)
+		if (strcmp(mode, modes[i]) == 0)
+			return 0;
+	return fail_field(error, "mode", "There is no mode %s; choose test, benchmark or ranked.", quote(intake->arena, mode));
+}
+
+/* ---- the header and the GPUs ---- */
+
+static bool contains(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcasecmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* "A100, H200 and CPU"; names from a header may be anything that fits on a line. */
+static const char *join(struct arena *arena, const char *const *names, size_t count)
 {
 	cleanup_buffer struct buffer text = {0};
-	for (size_t i = 0; i < list->count; i++)
-		buffer_printf(&text, "%s%.48s", i ? ", " : "", list->names[i]);
+	for (size_t i = 0; i < count; i++) {
+		buffer_text(&text, !i ? "" : i + 1 == count ? " and " : ", ");
+		text_append_printable(&text, arena_printf(arena, "%.48s", names[i]));
+	}
 	return arena_strdup(arena, buffer_string(&text));
 }
 
-/* The chosen GPUs as the leaderboard spells them, in its order, each once. */
-static int choose_gpus(struct arena *arena, const struct gpu_list *form, const struct gpu_list *header,
-	const struct gpu_list *offered, struct gpu_list *chosen, struct error *error)
+static int read_header(const struct intake *intake, struct directives *directives, struct error *error)
 {
-	if (!offered->count)
-		return fail_field(error, "gpu", "This leaderboard has no device yet; an admin must choose one first.");
-	if (form->count && header->count && !same_set(form, header))
-		return fail_field(error, "gpu", "The file's header asks for %s and the form for %s; change one of them.",
-			joined(arena, header), joined(arena, form));
-	const struct gpu_list *wanted = form->count ? form : header->count ? header : offered;
-	if (wanted == offered && offered->count > 1)
-		return fail_field(error, "gpu", "Choose at least one device: %s.", joined(arena, offered));
-	for (size_t i = 0; i < wanted->count; i++)
-		if (!has(offered, wanted->names[i]))
-			return fail_field(error, "gpu", "This leaderboard does not run on %.48s. Choose from: %s.", wanted->names[i],
-				joined(arena, offered));
-	chosen->names = arena_array(arena, const char *, offered->count);
-	for (size_t i = 0; i < offered->count; i++)
-		if (has(wanted, offered->names[i]))
-			chosen->names[chosen->count++] = offered->names[i];
+	/* A NUL ends it for sure; the caller's bytes may have none behind the last one. */
+	const char *source = arena_strndup(intake->arena, intake->request->source, intake->request->length);
+	int rc = directives_parse(intake->arena, source, directives, error);
+	if (rc == ERROR_INPUT)
+		snprintf(error->field, sizeof error->field, "%s", intake->field);
+	if (rc)
+		return rc;
+	const char *named = directives->leaderboard, *here = intake->leaderboard->name;
+	if (named && strcasecmp(named, here) != 0)
+		return fail_field(error, intake->field, "The header of the %s says that it is for the leaderboard %s, but it was sent to "
+			"%s; submit it there, or change the header.", intake->field, quote(intake->arena, named), here);
 	return 0;
+}
+
+static bool same_gpus(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
+{
+	for (size_t i = 0; i < a_count; i++)
+		if (!contains(b, b_count, a[i]))
+			return false;
+	for (size_t i = 0; i < b_count; i++)
+		if (!contains(a, a_count, b[i]))
+			return false;
+	return true;
+}
+
+/* Takes those of the leaderboard's GPUs that are wanted, in its order; one it has not is an error. */
+static int take_gpus(struct intake *intake, const char *const *board, size_t board_count, const char *const *wanted,
+	size_t wanted_count, struct error *error)
+{
+	for (size_t i = 0; i < wanted_count; i++)
+		if (!contains(board, board_count, wanted[i]))
+			return fail_field(error, "gpu", "%s has no %s; choose from %s.", intake->leaderboard->name,
+				quote(intake->arena, wanted[i]), join(intake->arena, board, board_count));
+	intake->gpus = arena_array(intake->arena, const char *, board_count);
+	for (size_t i = 0; i < board_count; i++)
+		if (contains(wanted, wanted_count, board[i]))
+			intake->gpus[intake->gpu_count++] = board[i];
+	return 0;
+}
+
+static int choose_gpus(struct database *db, struct intake *intake, const struct directives *header, struct error *error)
+{
+	const struct submission_request *request = intake->request;
+	struct arena *arena = intake->arena;
+	const char **board;
+	size_t board_count;
+	int rc = leaderboard_gpus(db, arena, intake->leaderboard->id, &board, &board_count, error);
+	if (rc)
+		return rc;
+	if (!board_count)
+		return fail_field(error, "gpu", "No device is chosen for %s yet, so nothing can run; ask its creator.",
+			intake->leaderboard->name);
+	if (header->gpu_count && request->gpu_count
+		&& !same_gpus(header->gpus, header->gpu_count, request->gpus, request->gpu_count))
+		return fail_field(error, "gpu", "The header of the %s names %s, but the form names %s; make them the same, or clear one "
+			"of them.", intake->field, join(arena, header->gpus, header->gpu_count),
+			join(arena, request->gpus, request->gpu_count));
+	if (request->gpu_count)
+		return take_gpus(intake, board, board_count, request->gpus, request->gpu_count, error);
+	if (header->gpu_count)
+		return take_gpus(intake, board, board_count, header->gpus, header->gpu_count, error);
+	if (board_count > 1)
+		return fail_field(error, "gpu", "Choose at least one of %s, here or in the header of the file.",
+			join(arena, board, board_count));
+	return take_gpus(intake, board, board_count, board, board_count, error);
 }
 
 /* ---- storing ---- */
 
-struct gate { int64_t task_version_id, accepting, ended, banned; int64_t deadline_ms; };
-static const struct column GATE_COLUMNS[] = {
-	INTEGER(struct gate, task_version_id), INTEGER(struct gate, accepting), INTEGER(struct gate, ended),
-	INTEGER(struct gate, banned), TIME(struct gate, deadline_ms),
-};
-/* Locked, so that a deadline that is moved or a leaderboard that is deleted meanwhile is seen either before
- * or after this submission; and by the database's clock, which is the same for everybody. */
-static const struct statement GATE = SELECT(struct gate, GATE_COLUMNS,
-	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, "
-	"  u.banned_at IS NOT NULL AS banned, l.deadline AS deadline_ms "
-	"FROM leaderboards l JOIN users u ON u.id = ? WHERE l.id = ? LOCK IN SHARE MODE");
+struct author { int64_t banned; };
+static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
+static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
+	"SELECT banned_at IS NOT NULL AS banned FROM users WHERE id = ?");
 static const struct statement INSERT_SUBMISSION = COMMAND(
 	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) VALUES (?, ?, ?, ?, ?, ?)");
-static const struct statement INSERT_JOB = COMMAND("INSERT INTO jobs (submission_id, gpu) VALUES (?, ?)");
+static const struct statement INSERT_JOB = COMMAND(
+	"INSERT INTO jobs (submission_id, gpu) SELECT ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
 
-struct storing {
-	struct arena *arena;
-	const struct leaderboard *leaderboard;
-	const struct submission_request *request;
-	const char *file_name;
-	struct gpu_list gpus;
-	int64_t id;
-};
-
-static int check_gate(const struct gate *gate, struct error *error)
+static int check_author(struct database *db, const struct intake *intake, struct error *error)
 {
-	if (gate->banned)
-		return fail(error, ERROR_FORBIDDEN, "This account was banned, so it cannot submit.");
-	if (gate->ended) {
-		format_text when;
-		format_utc(when, gate->deadline_ms);
-		return fail_field(error, "leaderboard", "The deadline of this leaderboard has passed: it was %s.", when);
+	struct author author;
+	int rc = database_row(db, intake->arena, &AUTHOR, &author, error, "i", intake->request->user_id);
+	if (!rc && author.banned)
+		rc = fail(error, ERROR_FORBIDDEN, "This account was banned from submitting. Ask an admin why.");
+	return rc;
+}
+
+static int insert_jobs(struct database *db, const struct intake *intake, struct error *error)
+{
+	for (size_t i = 0; i < intake->gpu_count; i++) {
+		int rc = database_execute(db, &INSERT_JOB, error, "iis", intake->id, intake->leaderboard->id, intake->gpus[i]);
+		if (rc)
+			return rc;
+		if (database_affected(db) != 1)
+			return fail_field(error, "gpu", "%s was removed from %s just now; choose again.", intake->gpus[i],
+				intake->leaderboard->name);
 	}
-	if (!gate->accepting)
-		return fail_field(error, "leaderboard", "This leaderboard is closed and takes no submissions now.");
 	return 0;
 }
 
 static int store(struct database *db, void *context, struct error *error)
 {
-	struct storing *s = context;
-	struct gate gate;
-	int rc = database_row(db, s->arena, &GATE, &gate, error, "ii", s->request->user_id, s->leaderboard->id);
-	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "This leaderboard was just deleted.");
+	struct intake *intake = context;
+	const struct submission_request *request = intake->request;
+	struct state state;
+	unsigned char hash[sha256_bytes];
+	int rc = check_open(db, intake, &state, error);
 	if (!rc)
-		rc = check_gate(&gate, error);
-	unsigned char sha256[sha256_bytes];
+		rc = check_author(db, intake, error);
 	if (!rc)
-		rc = blob_put(db, s->request->source, s->request->length, sha256, error);
+		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", s->leaderboard->id, gate.task_version_id,
-			s->request->user_id, s->file_name, sha256, sizeof sha256, s->request->mode);
-	s->id = (int64_t)database_insert_id(db);
-	for (size_t i = 0; !rc && i < s->gpus.count; i++)
-		rc = database_execute(db, &INSERT_JOB, error, "is", s->id, s->gpus.names[i]);
-	return rc;
-}
-
-/* ---- all of it ---- */
-
-static int check_header(const struct leaderboard *leaderboard, const struct directives *header, const char *field,
-	struct error *error)
-{
-	if (!header->leaderboard || strcasecmp(header->leaderboard, leaderboard->name) == 0)
-		return 0;
-	return fail_field(error, field, "The file's header names the leaderboard %.64s, and this is %s; submit it there, or change the header.",
-		header->leaderboard, leaderboard->name);
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", intake->leaderboard->id, state.task_version_id,
+			request->user_id, intake->file_name, hash, sizeof hash, request->mode);
+	intake->id = (int64_t)database_insert_id(db);
+	return rc ? rc : insert_jobs(db, intake, error);
 }
 
 int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	const struct submission_request *request, int64_t *id, struct error *error)
 {
-	struct storing storing = { .arena = arena, .leaderboard = leaderboard, .request = request };
-	const char *field = request->file_name && *request->file_name ? "file" : "code";
-	enum task_language language = strcmp(leaderboard->language, "cu") == 0 ? TASK_CU : TASK_PY;
-	struct directives header = {0};
-	struct gpu_list offered;
-	int rc = check_file_name(arena, request->file_name, language, &storing.file_name, error);
+	struct error unwanted = {0};
+	error = error ? error : &unwanted;
+	struct intake intake = { .arena = arena, .leaderboard = leaderboard, .request = request };
+	struct state state;
+	struct directives header;
+	int rc = check_open(db, &intake, &state, error);
 	if (!rc)
-		rc = check_source(request, field, error);
+		rc = check_author(db, &intake, error);
 	if (!rc)
-		rc = check_mode(request->mode, error);
-	if (!rc && (rc = directives_parse(arena, arena_strndup(arena, request->source, request->length), &header, error)) == ERROR_INPUT)
-		strcpy(error->field, field);
+		rc = check_file_name(&intake, error);
 	if (!rc)
-		rc = check_header(leaderboard, &header, field, error);
+		rc = check_source(&intake, error);
 	if (!rc)
-		rc = leaderboard_gpus(db, arena, leaderboard->id, &offered.names, &offered.count, error);
-	if (rc)
-		return rc;
-	struct gpu_list form = { request->gpus, request->gpu_count }, from_header = { header.gpus, header.gpu_count };
-	rc = choose_gpus(arena, &form, &from_header, &offered, &storing.gpus, error);
+		rc = check_mode(&intake, error);
 	if (!rc)
-		rc = database_transaction(db, store, &storing, error);
+		rc = read_header(&intake, &header, error);
 	if (!rc)
-		*id = storing.id;
+		rc = choose_gpus(db, &intake, &header, error);
+	if (!rc)
+		rc = database_transaction(db, store, &intake, error);
+	if (!rc && id)
+		*id = intake.id;
 	return rc;
 }

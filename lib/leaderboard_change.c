@@ -1,0 +1,367 @@
+/* Creating and editing leaderboards, and adding versions of their tasks. */
+#include "lib/leaderboard.h"
+
+#include "lib/blob.h"
+#include "lib/buffer.h"
+#include "lib/format.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "lib/user.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_gpus = 32, most_gpu_name_bytes = 48 };
+
+/* What one call does. `leaderboard` NULL: creates. */
+struct change {
+	struct arena *arena;
+	const struct leaderboard *leaderboard;
+	const struct leaderboard_settings *settings;
+	const struct actor *actor;
+	const struct task *task;              /* NULL: the task stays */
+	const char *definition;
+	struct task_content *contents; size_t content_count;
+	unsigned char (*hashes)[sha256_bytes]; /* of the contents */
+	const char **gpus; size_t gpu_count;  /* the settings' without repetitions */
+	int64_t id;                           /* of the leaderboard */
+};
+
+/* ---- what a change may not be ---- */
+
+static int check_name(const char *name, struct error *error)
+{
+	static const char *const endings[] = { ".json", ".csv", ".atom" };
+	if (!text_is_leaderboard_name(name))
+		return fail_field(error, "name", "A leaderboard's name has 1 to 64 letters, digits, dots, dashes or underscores, "
+			"and begins with a letter or digit.");
+	for (size_t i = 0; i < COUNT(endings); i++)
+		if (text_ends_with(name, endings[i]))
+			return fail_field(error, "name", "A leaderboard's name may not end with %s, because its address would then "
+				"be the address of a file.", endings[i]);
+	return 0;
+}
+
+static bool is_gpu_name(const char *gpu)
+{
+	size_t length = strlen(gpu);
+	return length >= 1 && length <= most_gpu_name_bytes
+		&& strspn(gpu, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
+static int check_gpus(struct change *change, enum task_language language, struct error *error)
+{
+	const struct leaderboard_settings *settings = change->settings;
+	change->gpus = arena_array(change->arena, const char *, settings->gpu_count + 1);
+	for (size_t i = 0; i < settings->gpu_count; i++) {
+		const char *gpu = settings->gpus[i];
+		bool again = false;
+		for (size_t k = 0; k < change->gpu_count && !again; k++)
+			again = strcmp(change->gpus[k], gpu) == 0;
+		if (again)
+			continue;
+		if (!is_gpu_name(gpu))
+			return fail_field(error, "gpu", "%s is no name of a GPU model: it has 1 to %d letters, digits, dots, dashes or "
+				"underscores, as H200 or CPU.", quote(change->arena, gpu), most_gpu_name_bytes);
+		if (!gpu_runs_language(gpu, language))
+			return fail_field(error, "gpu", "The task is in CUDA C++ (lang: cu), which %s cannot run; remove %s.", gpu, gpu);
+		change->gpus[change->gpu_count++] = gpu;
+	}
+	if (change->gpu_count > most_gpus)
+		return fail_field(error, "gpu", "A leaderboard may have at most %d GPU models.", most_gpus);
+	return 0;
+}
+
+/* ---- versions of the task ---- */
+
+static int read_contents(struct change *change, const struct fileset *upload, const struct fileset *stock,
+	struct error *error)
+{
+	json_t *json = task_to_json(change->task);
+	char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(json);
+	if (!text)
+		return fail_field(error, "task", "The task has text that cannot be written as JSON.");
+	change->definition = arena_strdup(change->arena, text);
+	free(text);
+	int rc = task_contents(change->arena, change->task, upload, stock, &change->contents, &change->content_count, error);
+	if (rc)
+		return rc;
+	change->hashes = arena_alloc(change->arena, change->content_count * sizeof *change->hashes + 1);
+	for (size_t i = 0; i < change->content_count; i++)
+		crypto_hash_sha256(change->hashes[i], (const unsigned char *)change->contents[i].bytes,
+			change->contents[i].length);
+	return 0;
+}
+
+struct stored_file { const char *path, *role; struct blob_value sha256; };
+static const struct column STORED_FILE_COLUMNS[] = {
+	TEXT(struct stored_file, path), TEXT(struct stored_file, role), BLOB(struct stored_file, sha256),
+};
+static const struct statement STORED_FILES = SELECT(struct stored_file, STORED_FILE_COLUMNS,
+	"SELECT path, role, sha256 FROM task_files WHERE task_version_id = ?");
+
+struct current { int64_t task_version_id, number; const char *language, *definition; };
+static const struct column CURRENT_COLUMNS[] = {
+	INTEGER(struct current, task_version_id), INTEGER(struct current, number), TEXT(struct current, language),
+	TEXT(struct current, definition),
+};
+/* Locks the leaderboard: edits wait for each other, and for the submissions that are just being stored. */
+static const struct statement CURRENT = SELECT(struct current, CURRENT_COLUMNS,
+	"SELECT l.task_version_id, v.number, v.language, v.definition "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? FOR UPDATE");
+
+static const struct statement INSERT_VERSION = COMMAND(
+	"INSERT INTO task_versions (leaderboard_id, number, language, description, definition, created_by) "
+	"SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ? FROM task_versions WHERE leaderboard_id = ?");
+static const struct statement INSERT_FILE = COMMAND(
+	"INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (?, ?, ?, ?)");
+static const struct statement SWITCH_VERSION = COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
+
+static bool is_stored(const struct change *change, size_t content, const struct stored_file *files, size_t count)
+{
+	const struct task_content *wanted = &change->contents[content];
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(files[i].path, wanted->path) == 0 && strcmp(files[i].role, task_file_role_name(wanted->role)) == 0)
+			return memcmp(files[i].sha256.bytes, change->hashes[content], sha256_bytes) == 0;
+	return false;
+}
+
+/* Whether the change's task is, byte for byte, the version that the leaderboard has now. */
+static int compare_version(struct database *db, const struct change *change, const struct current *current, bool *same,
+	struct error *error)
+{
+	struct stored_file *files;
+	size_t count;
+	int rc = database_rows(db, change->arena, &STORED_FILES, &files, &count, error, "i", current->task_version_id);
+	*same = !rc && count == change->content_count && strcmp(current->definition, change->definition) == 0;
+	for (size_t i = 0; i < change->content_count && *same; i++)
+		*same = is_stored(change, i, files, count);
+	return rc;
+}
+
+static int insert_files(struct database *db, const struct change *change, int64_t version_id, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < change->content_count && !rc; i++) {
+		const struct task_content *content = &change->contents[i];
+		unsigned char hash[sha256_bytes];
+		rc = blob_put(db, content->bytes, content->length, hash, error);
+		if (!rc)
+			rc = database_execute(db, &INSERT_FILE, error, "issb", version_id, content->path,
+				task_file_role_name(content->role), hash, sizeof hash);
+	}
+	return rc;
+}
+
+static int insert_version(struct database *db, const struct change *change, struct error *error)
+{
+	const struct task *task = change->task;
+	int rc = database_execute(db, &INSERT_VERSION, error, "isssii", change->id, task_language_name(task->language),
+		task->description, change->definition, change->actor->id ? change->actor->id : SQL_NULL_INTEGER, change->id);
+	int64_t version_id = (int64_t)database_insert_id(db);
+	if (!rc)
+		rc = insert_files(db, change, version_id, error);
+	return rc ? rc : database_execute(db, &SWITCH_VERSION, error, "ii", version_id, change->id);
+}
+
+/* ---- devices ---- */
+
+static const struct statement DELETE_GPUS = COMMAND("DELETE FROM leaderboard_gpus WHERE leaderboard_id = ?");
+static const struct statement INSERT_GPU = COMMAND(
+	"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (?, ?, ?)");
+
+static int store_gpus(struct database *db, const struct change *change, struct error *error)
+{
+	int rc = database_execute(db, &DELETE_GPUS, error, "i", change->id);
+	for (size_t i = 0; i < change->gpu_count && !rc; i++)
+		rc = database_execute(db, &INSERT_GPU, error, "isi", change->id, change->gpus[i], (int64_t)i);
+	return rc;
+}
+
+static const char *join(struct arena *arena, const char *const *words, size_t count)
+{
+	cleanup_buffer struct buffer text = {0};
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&text, "%s%s", i ? ", " : "", words[i]);
+	return count ? arena_strdup(arena, text.data) : "none";
+}
+
+static const char *deadline_text(struct arena *arena, int64_t deadline_ms)
+{
+	format_text text;
+	format_utc(text, deadline_ms);
+	return deadline_ms == TIME_NULL ? "none" : arena_strdup(arena, text);
+}
+
+static int write_audit(struct database *db, const struct change *change, const char *action, const char *name,
+	const char *detail, struct error *error)
+{
+	const struct actor *actor = change->actor;
+	return audit(db, actor->id, actor->name, actor->address, action, name, detail, error);
+}
+
+/* ---- creating ---- */
+
+static const struct statement INSERT_LEADERBOARD = COMMAND(
+	"INSERT INTO leaderboards (name, creator_id, deadline, accepting, sources_public_after_deadline, secret_seed) "
+	"VALUES (?, ?, ?, ?, ?, ?)");
+
+static int insert_leaderboard(struct database *db, struct change *change, struct error *error)
+{
+	const struct leaderboard_settings *settings = change->settings;
+	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitiii", settings->name,
+		change->actor->id ? change->actor->id : SQL_NULL_INTEGER, settings->deadline_ms, (int64_t)settings->accepting,
+		(int64_t)settings->sources_public_after_deadline, (int64_t)randombytes_uniform(UINT32_C(1) << 31));
+	if (rc == ERROR_CONFLICT) {
+		fail_field(error, "name", "There is a leaderboard named %s already; choose another name.", settings->name);
+		error->code = rc;
+	}
+	change->id = (int64_t)database_insert_id(db);
+	return rc;
+}
+
+static int create_all(struct database *db, void *context, struct error *error)
+{
+	struct change *change = context;
+	int rc = insert_leaderboard(db, change, error);
+	if (!rc)
+		rc = insert_version(db, change, error);
+	if (!rc)
+		rc = store_gpus(db, change, error);
+	if (rc)
+		return rc;
+	const char *detail = arena_printf(change->arena, "Created for %s; deadline: %s; %zu files.",
+		join(change->arena, change->gpus, change->gpu_count), deadline_text(change->arena, change->settings->deadline_ms),
+		change->content_count);
+	return write_audit(db, change, "leaderboard.create", change->settings->name, detail, error);
+}
+
+int leaderboard_create(struct database *db, struct arena *arena, const struct leaderboard_settings *settings,
+	const struct task *task, const struct fileset *upload, const struct fileset *stock, const struct actor *actor,
+	int64_t *id, struct error *error)
+{
+	struct error unwanted = {0};
+	error = error ? error : &unwanted;
+	struct change change = { .arena = arena, .settings = settings, .actor = actor, .task = task };
+	int rc = check_name(settings->name, error);
+	if (!rc && settings->deadline_ms != TIME_NULL && settings->deadline_ms <= now_ms())
+		rc = fail_field(error, "deadline", "The deadline %s has passed already; choose a later one, or none.",
+			deadline_text(arena, settings->deadline_ms));
+	if (!rc)
+		rc = check_gpus(&change, task->language, error);
+	if (!rc)
+		rc = read_contents(&change, upload, stock, error);
+	if (!rc)
+		rc = database_transaction(db, create_all, &change, error);
+	if (!rc && id)
+		*id = change.id;
+	return rc;
+}
+
+/* ---- editing ---- */
+
+static const struct statement UPDATE_LEADERBOARD = COMMAND(
+	"UPDATE leaderboards SET deadline = ?, accepting = ?, sources_public_after_deadline = ?, updated_at = UTC_TIMESTAMP(3) "
+	"WHERE id = ?");
+
+struct settings_row { int64_t deadline_ms, accepting, sources_public_after_deadline; };
+static const struct column SETTINGS_COLUMNS[] = {
+	TIME(struct settings_row, deadline_ms), INTEGER(struct settings_row, accepting),
+	INTEGER(struct settings_row, sources_public_after_deadline),
+};
+static const struct statement SETTINGS = SELECT(struct settings_row, SETTINGS_COLUMNS,
+	"SELECT deadline AS deadline_ms, accepting, sources_public_after_deadline FROM leaderboards WHERE id = ?");
+
+static void note(struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
+{
+	if (differs)
+		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
+}
+
+static const char *yes_or_no(bool truth)
+{
+	return truth ? "yes" : "no";
+}
+
+/* Appends what the new settings change, in words; nothing when they are the old ones. */
+static int note_settings(struct database *db, const struct change *change, struct buffer *notes, struct error *error)
+{
+	struct arena *arena = change->arena;
+	const struct leaderboard_settings *after = change->settings;
+	struct settings_row before;
+	const char **gpus;
+	size_t gpu_count;
+	int rc = database_row(db, arena, &SETTINGS, &before, error, "i", change->id);
+	if (!rc)
+		rc = leaderboard_gpus(db, arena, change->id, &gpus, &gpu_count, error);
+	if (rc)
+		return rc;
+	const char *devices_before = join(arena, gpus, gpu_count), *devices = join(arena, change->gpus, change->gpu_count);
+	note(notes, before.deadline_ms != after->deadline_ms, "deadline", deadline_text(arena, before.deadline_ms),
+		deadline_text(arena, after->deadline_ms));
+	note(notes, before.accepting != after->accepting, "takes submissions", yes_or_no(before.accepting),
+		yes_or_no(after->accepting));
+	note(notes, before.sources_public_after_deadline != after->sources_public_after_deadline,
+		"sources public after the deadline", yes_or_no(before.sources_public_after_deadline),
+		yes_or_no(after->sources_public_after_deadline));
+	note(notes, strcmp(devices_before, devices) != 0, "devices", devices_before, devices);
+	return 0;
+}
+
+static int update_settings(struct database *db, struct change *change, struct buffer *notes, struct error *error)
+{
+	const struct leaderboard_settings *settings = change->settings;
+	int rc = note_settings(db, change, notes, error);
+	if (rc || !notes->length)
+		return rc;
+	rc = database_execute(db, &UPDATE_LEADERBOARD, error, "tiii", settings->deadline_ms, (int64_t)settings->accepting,
+		(int64_t)settings->sources_public_after_deadline, change->id);
+	return rc ? rc : store_gpus(db, change, error);
+}
+
+static int update_task(struct database *db, struct change *change, const struct current *current, struct buffer *notes,
+	struct error *error)
+{
+	bool same = true;
+	int rc = change->task ? compare_version(db, change, current, &same, error) : 0;
+	if (rc || same)
+		return rc;
+	buffer_printf(notes, "%stask: version %lld with %zu files, was version %lld", notes->length ? "; " : "",
+		(long long)current->number + 1, change->content_count, (long long)current->number);
+	return insert_version(db, change, error);
+}
+
+static int update_all(struct database *db, void *context, struct error *error)
+{
+	struct change *change = context;
+	cleanup_buffer struct buffer notes = {0};
+	struct current current;
+	change->gpu_count = 0; /* of an earlier try */
+	int rc = database_row(db, change->arena, &CURRENT, &current, error, "i", change->id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", change->leaderboard->name);
+	if (rc)
+		return rc;
+	enum task_language language = change->task ? change->task->language : strcmp(current.language, "cu") == 0 ? TASK_CU : TASK_PY;
+	rc = check_gpus(change, language, error);
+	if (!rc)
+		rc = update_settings(db, change, &notes, error);
+	if (!rc)
+		rc = update_task(db, change, &current, &notes, error);
+	if (rc || !notes.length)
+		return rc;
+	return write_audit(db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);
+}
+
+int leaderboard_update(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	const struct leaderboard_settings *settings, const struct task *task, const struct fileset *upload,
+	const struct fileset *stock, const struct actor *actor, struct error *error)
+{
+	struct change change = { .arena = arena, .leaderboard = leaderboard, .settings = settings, .actor = actor, .task = task,
+		.id = leaderboard->id };
+	int rc = task ? read_contents(&change, upload, stock, error) : 0;
+	return rc ? rc : database_transaction(db, update_all, &change, error);
+}
