@@ -18,18 +18,22 @@ def free_port():
 
 
 class Instance:
-	def __init__(self, **settings):
-		self.var = pathlib.Path(tempfile.mkdtemp(prefix="podium-test."))
+	def __init__(self, base=None, var=None, before=(), **settings):
+		"""`base`: the environment to start from, os.environ if None; `settings`: variables beside it; `var`: a
+		folder that is there already; `before`: a command that starts ./run."""
+		base = os.environ if base is None else base
+		self.var = pathlib.Path(var or tempfile.mkdtemp(prefix="podium-test."))
+		self.before = before
 		self.port = free_port()
 		self.url = f"http://127.0.0.1:{self.port}"
-		build = os.environ.get("B", "build/release")
-		self.environment = {**os.environ, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port), **settings}
+		build = base.get("B", "build/release")
+		self.environment = {**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port), **settings}
 		self.admin_program = ROOT / build / "podium-admin"
 		self.start()
 
 	def start(self):
 		self.log = open(self.var / "run.log", "ab")
-		self.process = subprocess.Popen([ROOT / "run"], cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
+		self.process = subprocess.Popen([*self.before, ROOT / "run"], cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
 			stdout=self.log, stderr=self.log, start_new_session=True)
 		end = time.time() + 120
 		while "Podium is ready" not in (self.var / "run.log").read_text(errors="replace"):
