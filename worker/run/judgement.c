@@ -33,11 +33,24 @@ static void append_where(struct buffer *out, const struct results *results)
 	}
 }
 
+/* ": " and the line. */
 static void append_line(struct buffer *out, const char *text, size_t length)
 {
 	enum { most_bytes = 500 };
+	buffer_text(out, ": ");
 	text_append_valid(out, text, length < most_bytes ? length : most_bytes);
 	buffer_text(out, length > most_bytes ? "..." : "");
+}
+
+/* The last line that is not blank, if there is one. */
+static void append_last_line(struct buffer *out, const char *text, size_t length)
+{
+	while (length && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	const char *newline = length ? memrchr(text, '\n', length) : NULL;
+	size_t start = newline ? (size_t)(newline - text) + 1 : 0;
+	if (length > start)
+		append_line(out, text + start, length - start);
 }
 
 /* ": TypeError: ...": what the program said last on its error output, where Python puts the reason. */
@@ -45,15 +58,7 @@ static void append_last_words(struct buffer *out, const struct process_result *r
 {
 	cleanup_buffer struct buffer text = {0};
 	capture_text(&result->errors, &text);
-	size_t end = text.length;
-	while (end && strchr(" \t\r\n", text.data[end - 1]))
-		end--;
-	const char *newline = end ? memrchr(text.data, '\n', end) : NULL;
-	size_t start = newline ? (size_t)(newline - text.data) + 1 : 0;
-	if (end > start) {
-		buffer_text(out, ": ");
-		append_line(out, text.data + start, end - start);
-	}
+	append_last_line(out, buffer_string(&text), text.length);
 	buffer_text(out, out->length && out->data[out->length - 1] == '.' ? "" : ".");
 }
 
@@ -72,12 +77,14 @@ static void judge_exit_code(const struct process_result *result, const struct re
 	append_last_words(&out->message, result);
 }
 
-static void append_first_line(struct buffer *out, const char *text)
+/* ": " and the line of an error that says most: the first, but of a Python traceback the last. */
+static void append_error(struct buffer *out, const char *text)
 {
 	text += strspn(text, " \t\r\n");
-	size_t length = strcspn(text, "\n");
-	buffer_text(out, length ? ": " : "");
-	append_line(out, text, length);
+	if (strncmp(text, "Traceback", strlen("Traceback")) == 0)
+		append_last_line(out, text, strlen(text));
+	else if (*text)
+		append_line(out, text, strcspn(text, "\n"));
 }
 
 /* The first failing case: index, spec, first line of its error. */
@@ -96,7 +103,7 @@ static void judge_wrong(const struct results *results, struct judgement *out)
 	if (!out->message.length)
 		buffer_text(&out->message, "The check failed");
 	if (text)
-		append_first_line(&out->message, text);
+		append_error(&out->message, text);
 	buffer_text(&out->message, out->message.data[out->message.length - 1] == '.' ? "" : ".");
 }
 
@@ -182,7 +189,6 @@ static void append_diagnosis(struct buffer *out, const struct process_result *re
 		cleanup_free char *copy = strndup(line, strcspn(line, "\n"));
 		if (!copy || !strstr(copy, "error"))
 			continue;
-		buffer_text(out, ": ");
 		append_line(out, copy, strlen(copy));
 		return;
 	}

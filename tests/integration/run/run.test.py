@@ -142,6 +142,13 @@ def the_first_failing_case_is_named_with_the_first_line_of_its_error():
 
 
 @test
+def of_a_traceback_the_last_line_is_told():
+	result = expect("say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', 'Traceback (most recent call last):\\n  File\\nKeyError: 5\\n')\n"
+		"say('check', 'fail')\nsys.exit(112)\n", "wrong answer")
+	equal(result.reason, "Test 1 of 2 failed (a: 1; b: 2): KeyError: 5.")
+
+
+@test
 def exit_codes_have_their_verdicts():
 	for code, verdict, part in ((1, "runtime error", "exit code 1"), (110, "runtime error", "CUDA"), (111, "internal error", "111"),
 			(112, "wrong answer", "check failed"), (113, "internal error", "case file"), (114, "time limit", "114"), (2, "internal error", "2")):
