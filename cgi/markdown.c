@@ -1,0 +1,235 @@
+#include "cgi/markdown.h"
+
+#include "cgi/html.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm.h>
+#include <ctype.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const EXTENSIONS[] = { "table", "strikethrough", "autolink", "tasklist" };
+
+/* ---- links ---- */
+
+static const char *const SCHEMES[] = { "http:", "https:", "mailto:" };
+
+/* One of the schemes above, or none: an address is relative when no colon stands before its first slash,
+ * question mark or number sign (RFC 3986, 4.2). */
+static bool address_is_harmless(const char *address)
+{
+	for (size_t i = 0; i < COUNT(SCHEMES); i++)
+		if (strncasecmp(address, SCHEMES[i], strlen(SCHEMES[i])) == 0)
+			return true;
+	for (const char *byte = address; *byte; byte++)
+		if ((unsigned char)*byte <= 0x20 || *byte == '\\')
+			return false; /* browsers drop or turn these, and then see another address */
+	return address[strcspn(address, ":/?#")] != ':';
+}
+
+static cmark_node *new_text(const char *literal)
+{
+	cmark_node *text = cmark_node_new(CMARK_NODE_TEXT);
+	cmark_node_set_literal(text, literal);
+	return text;
+}
+
+/* Puts the children of `node` where it stands; it stays behind them, empty. */
+static void leave_children(cmark_node *node)
+{
+	for (cmark_node *child; (child = cmark_node_first_child(node));)
+		cmark_node_insert_before(node, child);
+}
+
+/* Links do not nest; what stands in a description of an image would be inside the link that it becomes. */
+static bool is_inside_link(cmark_node *node)
+{
+	while ((node = cmark_node_parent(node)))
+		if (cmark_node_get_type(node) == CMARK_NODE_LINK || cmark_node_get_type(node) == CMARK_NODE_IMAGE)
+			return true;
+	return false;
+}
+
+static cmark_node *link_instead(cmark_node *node)
+{
+	if (!is_inside_link(node) && address_is_harmless(cmark_node_get_url(node)))
+		return NULL;
+	leave_children(node);
+	return new_text("");
+}
+
+static cmark_node *image_instead(cmark_node *node)
+{
+	if (!cmark_node_first_child(node))
+		cmark_node_append_child(node, new_text("image"));
+	cmark_node *instead = link_instead(node);
+	if (instead)
+		return instead;
+	cmark_node *link = cmark_node_new(CMARK_NODE_LINK);
+	cmark_node_set_url(link, cmark_node_get_url(node));
+	cmark_node_set_title(link, cmark_node_get_title(node));
+	for (cmark_node *child; (child = cmark_node_first_child(node));)
+		cmark_node_append_child(link, child);
+	return link;
+}
+
+/* ---- raw HTML ---- */
+
+static bool is_comment(const char *html)
+{
+	return strncmp(html, "<!--", 4) == 0 && text_ends_with(html, "-->");
+}
+
+static bool is_line_break(const char *html)
+{
+	return strcasecmp(html, "<br>") == 0 || strcasecmp(html, "<br/>") == 0 || strcasecmp(html, "<br />") == 0;
+}
+
+/* NULL for <br>: a cell of a table cannot hold cmark's own line break, so print_tree() makes it. */
+static cmark_node *inline_html_instead(cmark_node *node)
+{
+	const char *html = cmark_node_get_literal(node);
+	if (is_line_break(html))
+		return NULL;
+	return new_text(is_comment(html) ? "" : html);
+}
+
+static cmark_node *html_block_instead(cmark_node *node)
+{
+	const char *html = cmark_node_get_literal(node);
+	size_t length = strlen(html);
+	while (length && isspace((unsigned char)html[length - 1]))
+		length--;
+	cleanup_free char *trimmed = strndup(html, length);
+	cmark_node *paragraph = cmark_node_new(CMARK_NODE_PARAGRAPH);
+	cmark_node_append_child(paragraph, new_text(is_comment(trimmed) ? "" : trimmed));
+	return paragraph;
+}
+
+/* ---- the tree ---- */
+
+/* What stands in the tree instead of a node of a kind, made when the walk leaves the node. NULL keeps it. */
+static const struct replacement {
+	cmark_node_type type;
+	cmark_node *(*make)(cmark_node *node);
+} REPLACEMENTS[] = {
+	{ CMARK_NODE_IMAGE, image_instead },
+	{ CMARK_NODE_LINK, link_instead },
+	{ CMARK_NODE_HTML_INLINE, inline_html_instead },
+	{ CMARK_NODE_HTML_BLOCK, html_block_instead },
+};
+
+static bool replace(cmark_node *node, cmark_node_type type)
+{
+	const struct replacement *rule = NULL;
+	for (size_t i = 0; i < COUNT(REPLACEMENTS); i++)
+		if (REPLACEMENTS[i].type == type)
+			rule = &REPLACEMENTS[i];
+	cmark_node *instead = rule ? rule->make(node) : NULL;
+	if (!instead)
+		return false;
+	if (!cmark_node_replace(node, instead)) {
+		cmark_node_free(instead);
+		cmark_node_unlink(node);
+	}
+	return true;
+}
+
+static void lower_heading(cmark_node *node, int top_heading)
+{
+	int level = cmark_node_get_heading_level(node) + top_heading - 1;
+	cmark_node_set_heading_level(node, level < 6 ? level : 6);
+}
+
+/* Replaces nodes once the walk has left them; each is freed when the walk is one step further. */
+static void tame(cmark_node *root, int top_heading)
+{
+	cmark_iter *iterator = cmark_iter_new(root);
+	cmark_node *gone = NULL;
+	for (cmark_event_type event; (event = cmark_iter_next(iterator)) != CMARK_EVENT_DONE;) {
+		if (gone)
+			cmark_node_free(gone);
+		gone = NULL;
+		cmark_node *node = cmark_iter_get_node(iterator);
+		cmark_node_type type = cmark_node_get_type(node);
+		bool is_leaf = type == CMARK_NODE_HTML_INLINE || type == CMARK_NODE_HTML_BLOCK;
+		if (event == CMARK_EVENT_ENTER && type == CMARK_NODE_HEADING)
+			lower_heading(node, top_heading);
+		else if ((event == CMARK_EVENT_EXIT || is_leaf) && replace(node, type))
+			gone = node;
+	}
+	if (gone)
+		cmark_node_free(gone);
+	cmark_iter_free(iterator);
+}
+
+static void register_extensions(void)
+{
+	cmark_gfm_core_extensions_ensure_registered();
+}
+
+static cmark_parser *new_parser(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, register_extensions);
+	cmark_parser *parser = cmark_parser_new(CMARK_OPT_VALIDATE_UTF8);
+	for (size_t i = 0; i < COUNT(EXTENSIONS); i++)
+		cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension(EXTENSIONS[i]));
+	return parser;
+}
+
+/* What the renderer prints, and what stands there on the page. `<` begins a tag of the renderer's own
+ * everywhere, because text and attributes are escaped and raw HTML is gone, all but <br>. */
+static const struct { const char *printed, *wanted; } TAGS[] = {
+	{ "<a href=", "<a rel=\"nofollow noopener\" href=" },
+	{ "<!-- raw HTML omitted -->", "<br />" },
+};
+
+static void print_tree(struct buffer *out, const char *html)
+{
+	while (*html) {
+		size_t length = strcspn(html, "<");
+		buffer_append(out, html, length);
+		html += length;
+		size_t tag = 0;
+		while (tag < COUNT(TAGS) && strncmp(html, TAGS[tag].printed, strlen(TAGS[tag].printed)) != 0)
+			tag++;
+		if (tag < COUNT(TAGS)) {
+			buffer_text(out, TAGS[tag].wanted);
+			html += strlen(TAGS[tag].printed);
+		} else if (*html) {
+			buffer_byte(out, *html++);
+		}
+	}
+}
+
+static void print_plain(struct buffer *out, const char *text, size_t length)
+{
+	cleanup_buffer struct buffer valid = {0};
+	text_append_valid(&valid, text, length);
+	buffer_text(out, "<pre class=\"log\">");
+	html_text(out, buffer_string(&valid));
+	buffer_text(out, "</pre>\n");
+}
+
+void markdown_render(struct buffer *out, const char *text, size_t length, int top_heading)
+{
+	if (length > markdown_most_bytes) {
+		print_plain(out, text, length);
+		return;
+	}
+	cmark_parser *parser = new_parser();
+	cmark_parser_feed(parser, text, length);
+	cmark_node *root = cmark_parser_finish(parser);
+	tame(root, top_heading);
+	/* Without CMARK_OPT_UNSAFE, so that what tame() overlooked would still be left out. */
+	char *html = cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
+	print_tree(out, html);
+	cmark_get_default_mem_allocator()->free(html);
+	cmark_node_free(root);
+	cmark_parser_free(parser);
+}
