@@ -2,16 +2,17 @@
 #include "cgi/account.h"
 
 #include "cgi/pages.h"
+#include "lib/text.h"
 #include "templates/account.h"
 #include "templates/login.h"
 #include "templates/register.h"
 
 #include <string.h>
 
-enum {
-	logins_per_name = 10, logins_per_address = 60, login_window_s = 300,
-	registrations_per_address = 200, registration_window_s = 3600,
-};
+/* Failed attempts to log in, and new accounts. A class may sit behind one address. */
+static const struct rate_limit LOGINS_OF_NAME = { "login as", 10, 300 };
+static const struct rate_limit LOGINS_FROM_ADDRESS = { "login from", 30, 300 };
+static const struct rate_limit REGISTRATIONS = { "register", 200, 3600 };
 
 /* A path of our own, as a browser would read it; anything else leads to the front page. */
 static const char *safe_next(const char *next)
@@ -49,6 +50,8 @@ static int show_login(struct request *request)
 	session_offer_token(request);
 	struct page page = page_make(request, "Log in", "account");
 	struct account_form form = form_of(request);
+	if (!form.form_error && request_query(request, "ended"))
+		form.form_error = "You are not logged in any more, so nothing was sent. Log in, then send the form again.";
 	login_page(&request->body, &page, &form);
 	return 0;
 }
@@ -81,8 +84,7 @@ int action_register(struct request *request)
 {
 	const char *name = request_form_or(request, "name", ""), *password = request_form_or(request, "password", "");
 	int64_t id = 0;
-	int rc = rate_limit_hit(request, arena_printf(request->arena, "register %s", request->address),
-		registrations_per_address, registration_window_s);
+	int rc = rate_limit_hit(request, &REGISTRATIONS, request->address);
 	if (!rc)
 		rc = user_create(request->db, name, password, ROLE_PARTICIPANT, false, &id, request->error);
 	if (rc)
@@ -99,23 +101,21 @@ int page_login(struct request *request)
 /* Counts the attempt for the address and for the name before any password is hashed. */
 static int count_login(struct request *request, const char *name)
 {
-	int rc = rate_limit_hit(request, arena_printf(request->arena, "login from %s", request->address), logins_per_address,
-		login_window_s);
-	return rc ? rc : rate_limit_hit(request, arena_printf(request->arena, "login as %.32s", name), logins_per_name, login_window_s);
+	int rc = rate_limit_hit(request, &LOGINS_FROM_ADDRESS, request->address);
+	return rc ? rc : rate_limit_hit(request, &LOGINS_OF_NAME, name);
 }
 
-static bool is_name_text(const char *name)
+/* The password was right, so the attempt does not count. */
+static int uncount_login(struct request *request, const char *name)
 {
-	for (const char *c = name; *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			return false;
-	return true;
+	int rc = rate_limit_return(request, &LOGINS_FROM_ADDRESS, request->address);
+	return rc ? rc : rate_limit_return(request, &LOGINS_OF_NAME, name);
 }
 
 int action_login(struct request *request)
 {
 	const char *name = request_form_or(request, "name", ""), *password = request_form_or(request, "password", "");
-	if (!is_name_text(name))
+	if (!text_is_user_name(name))
 		name = "?"; /* no account has such a name, and the columns that it is compared with are ASCII */
 	int rc = count_login(request, name);
 	if (rc)
@@ -131,7 +131,9 @@ int action_login(struct request *request)
 		rc = fail(request->error, ERROR_INPUT, "This account was banned. Ask an admin why.");
 	if (rc)
 		return show_again(request, rc, show_login);
-	rc = session_start(request, user.id);
+	rc = uncount_login(request, name);
+	if (!rc)
+		rc = session_start(request, user.id);
 	return rc ? rc : redirect(request, "%s", user.must_change_password ? "/account" : safe_next(request_form(request, "next")));
 }
 
@@ -171,6 +173,8 @@ int action_password(struct request *request)
 		rc = user_set_password(request->db, user.id, request_form_or(request, "password", ""), false, request->error);
 	if (rc)
 		return show_again(request, rc, show_account);
-	rc = session_start(request, user.id);
+	rc = uncount_login(request, request->viewer.name);
+	if (!rc)
+		rc = session_start(request, user.id);
 	return rc ? rc : redirect(request, "/account?changed=1");
 }

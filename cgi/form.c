@@ -49,7 +49,7 @@ static int add_field(struct arena *arena, struct field **fields, size_t *count, 
 	struct error *error)
 {
 	if (*count == most_fields)
-		return fail(error, ERROR_LIMIT, "The request has more than %d fields.", most_fields);
+		return fail(error, ERROR_INPUT, "The request has more than %d fields.", most_fields);
 	if (!*fields)
 		*fields = arena_array(arena, struct field, most_fields);
 	(*fields)[(*count)++] = (struct field){ name, value };
@@ -107,12 +107,11 @@ static int take_part(void *context, const struct multipart_part *part, struct er
 	}
 	if (!request->uploads)
 		request->uploads = arena_array(request->arena, struct upload, multipart_most_parts);
-	struct buffer name = {0};
+	cleanup_buffer struct buffer name = {0};
 	text_append_valid(&name, part->file_name, strlen(part->file_name));
 	request->uploads[request->upload_count++] = (struct upload){
 		part->name, arena_strdup(request->arena, buffer_string(&name)), part->bytes, part->length,
 	};
-	buffer_free(&name);
 	return 0;
 }
 

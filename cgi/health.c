@@ -2,10 +2,10 @@
 
 int page_healthz(struct request *request)
 {
-	request->content_type = "text/plain; charset=utf-8";
 	int rc = database_ping(request->db, request->error);
 	if (rc)
 		return rc;
+	request->content_type = "text/plain; charset=utf-8";
 	buffer_text(&request->body, "ok\n");
 	return 0;
 }

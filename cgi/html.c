@@ -55,7 +55,7 @@ void html_url_part(struct buffer *out, const char *text)
 	}
 }
 
-void html_url(struct buffer *out, const char *path)
+void url_own(struct buffer *out, const char *path)
 {
 	/* Anything that could name another host becomes a link to the front page. Browsers take a backslash for
 	 * a slash and drop tabs and line breaks, so those are encoded. */
@@ -66,8 +66,15 @@ void html_url(struct buffer *out, const char *path)
 		if (byte <= 0x20 || byte >= 0x7f || byte == '\\')
 			buffer_printf(out, "%%%02X", byte);
 		else
-			escape(out, path, 1);
+			buffer_byte(out, *path);
 	}
+}
+
+void html_url(struct buffer *out, const char *path)
+{
+	cleanup_buffer struct buffer address = {0};
+	url_own(&address, path);
+	html_text(out, address.data);
 }
 
 void html_integer(struct buffer *out, int64_t number)

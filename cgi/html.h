@@ -13,6 +13,7 @@ void html_text(struct buffer *out, const char *text);       /* between tags; NUL
 void html_attribute(struct buffer *out, const char *text);  /* inside a quoted attribute */
 void html_url_part(struct buffer *out, const char *text);   /* one part of a path, or a query's value */
 void html_url(struct buffer *out, const char *path);        /* a whole address of our own: begins with one '/' */
+void url_own(struct buffer *out, const char *path);         /* the same for a header: without HTML's escapes */
 void html_integer(struct buffer *out, int64_t number);
 
 /* By the C type of the expression: text, or any integer. A real number needs a filter that says how, so it

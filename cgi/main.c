@@ -51,26 +51,37 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->path = form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
 	request->query_string = parameter(fcgi, "QUERY_STRING");
 	request->address = parameter(fcgi, "REMOTE_ADDR");
-	struct buffer agent = {0};
+	request->id = parameter(fcgi, "REQUEST_ID");
+	cleanup_buffer struct buffer agent = {0};
 	text_append_valid(&agent, parameter(fcgi, "HTTP_USER_AGENT"), strlen(parameter(fcgi, "HTTP_USER_AGENT")));
 	request->user_agent = arena_strdup(request->arena, buffer_string(&agent));
-	buffer_free(&agent);
 	request->host = parameter(fcgi, "HTTP_HOST");
 	request->origin = FCGX_GetParam("HTTP_ORIGIN", fcgi->envp);
 	request->cookies = parameter(fcgi, "HTTP_COOKIE");
-	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0;
+	/* Where another proxy ends TLS in front of nginx, the public address tells. */
+	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0 || strncmp(config.public_url, "https://", 8) == 0;
 	request->body_type = parameter(fcgi, "CONTENT_TYPE");
 	request->body_length = strtoul(parameter(fcgi, "CONTENT_LENGTH"), NULL, 10);
 	request->read_body = read_body;
 	request->body_source = fcgi;
 }
 
+static void put_header(FCGX_Stream *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	FCGX_PutS(name, out);
+	FCGX_PutS(": ", out);
+	FCGX_PutS(value, out);
+	FCGX_PutS("\r\n", out);
+}
+
 static void send_response(const struct request *request, FCGX_Stream *out)
 {
-	FCGX_FPrintF(out, "Status: %d\r\nContent-Type: %s\r\n", request->status,
-		request->content_type ? request->content_type : "text/html; charset=utf-8");
-	if (request->location)
-		FCGX_FPrintF(out, "Location: %s\r\n", request->location);
+	FCGX_FPrintF(out, "Status: %d\r\n", request->status);
+	put_header(out, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
+	put_header(out, "Location", request->location);
+	put_header(out, "Content-Disposition", request->disposition);
 	/* nginx keeps what has X-Accel-Expires; browsers ask again each time. */
 	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
 		FCGX_PutS("Cache-Control: no-cache\r\nX-Accel-Expires: 1\r\n", out);
@@ -83,18 +94,37 @@ static void send_response(const struct request *request, FCGX_Stream *out)
 		FCGX_PutStr(request->body.data, (int)request->body.length, out);
 }
 
+/* What a refused form did not have read: nginx takes it for a failure when its writing ends in a closed
+ * socket, and shows its own page instead of ours. It lets at most 10 MB through. */
+static void drain_body(FCGX_Request *fcgi)
+{
+	char unwanted[16384];
+	while (read_body(fcgi, unwanted, sizeof unwanted) > 0)
+		;
+}
+
 static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db)
 {
 	struct error error = {0};
 	struct request request = { .arena = arena, .config = &config, .db = db, .error = &error };
 	fill_request(&request, fcgi);
 	router_answer(&request);
+	drain_body(fcgi);
 	send_response(&request, fcgi->out);
 	buffer_free(&request.headers);
 	buffer_free(&request.body);
 }
 
 /* ---- threads ---- */
+
+/* Accepting fails when we stop, and when descriptors have run out: then there will be some again. */
+static void wait_after_failure(void)
+{
+	if (stopping)
+		return;
+	log_warning("a connection could not be accepted: %s", strerror(errno));
+	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+}
 
 static void *serve(void *unused)
 {
@@ -103,7 +133,11 @@ static void *serve(void *unused)
 	cleanup_database struct database *db = database_lazy(&config);
 	FCGX_Request fcgi;
 	FCGX_InitRequest(&fcgi, listener, 0);
-	while (!stopping && FCGX_Accept_r(&fcgi) == 0) {
+	while (!stopping) {
+		if (FCGX_Accept_r(&fcgi)) {
+			wait_after_failure();
+			continue;
+		}
 		answer(&fcgi, arena, db);
 		FCGX_Finish_r(&fcgi);
 		arena_reset(arena);
@@ -120,6 +154,8 @@ static void wait_for_signal(const sigset_t *signals)
 	sigwait(signals, &signal);
 	log_info("%s: finishing what is in flight", signal == SIGTERM ? "SIGTERM" : "SIGINT");
 	stopping = true;
+	/* The name goes first, so that a successor can take it at once and keeps it. */
+	unlink(config.fastcgi_socket);
 	FCGX_ShutdownPending();
 	shutdown(listener, SHUT_RDWR);
 }
@@ -155,6 +191,21 @@ static bool is_in_use(const struct sockaddr_un *address)
 	return probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
 }
 
+/* Removes the socket that a killed podium-web left, and nothing else. */
+static int make_way(const struct sockaddr_un *address, struct error *error)
+{
+	struct stat there;
+	if (lstat(config.fastcgi_socket, &there))
+		return 0;
+	if (!S_ISSOCK(there.st_mode))
+		return fail(error, ERROR_CONFLICT, "%s is there already and is no socket; move it away or set another fastcgi_socket.",
+			config.fastcgi_socket);
+	if (is_in_use(address))
+		return fail(error, ERROR_CONFLICT, "Another podium-web answers on %s already.", config.fastcgi_socket);
+	unlink(config.fastcgi_socket);
+	return 0;
+}
+
 static int open_listener(struct error *error)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -162,12 +213,13 @@ static int open_listener(struct error *error)
 		return fail(error, ERROR_INPUT, "Set PODIUM_FASTCGI_SOCKET to the path of the socket that nginx connects to.");
 	static_assert(sizeof config.fastcgi_socket <= sizeof address.sun_path, "a longer path would not fit");
 	memcpy(address.sun_path, config.fastcgi_socket, sizeof config.fastcgi_socket);
-	if (is_in_use(&address))
-		return fail(error, ERROR_CONFLICT, "Another podium-web answers on %s already.", config.fastcgi_socket);
-	unlink(config.fastcgi_socket); /* left by one that was killed */
+	int rc = make_way(&address, error);
+	if (rc)
+		return rc;
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) || listen(listener, backlog))
-		return fail(error, ERROR_SYSTEM, "Cannot listen on %s: %s.", config.fastcgi_socket, strerror(errno));
+		return fail(error, ERROR_SYSTEM, "Cannot listen on %s: %s.", config.fastcgi_socket,
+			errno == ENOENT ? "its folder does not exist" : strerror(errno));
 	/* nginx's workers may run as another user; who may reach the socket is decided by its folder. */
 	chmod(config.fastcgi_socket, 0666);
 	return 0;
@@ -214,7 +266,6 @@ int main(int argc, char **argv)
 	password_limit(config.password_hashes_at_once);
 	status = run_threads();
 	close(listener);
-	unlink(config.fastcgi_socket);
 	log_info("stopped");
 	return status;
 }

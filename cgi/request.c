@@ -1,5 +1,6 @@
 #include "cgi/request.h"
 
+#include "cgi/html.h"
 #include "lib/format.h"
 
 #include <ctype.h>
@@ -60,13 +61,15 @@ bool request_form_flag(const struct request *request, const char *name)
 
 int redirect(struct request *request, const char *format, ...)
 {
-	char path[2048];
+	char path[4096];
 	va_list arguments;
 	va_start(arguments, format);
-	vsnprintf(path, sizeof path, format, arguments);
+	int length = vsnprintf(path, sizeof path, format, arguments);
 	va_end(arguments);
+	cleanup_buffer struct buffer location = {0};
+	url_own(&location, length < (int)sizeof path ? path : "/");
 	request->status = 303;
-	request->location = arena_strdup(request->arena, path);
+	request->location = arena_strdup(request->arena, location.data);
 	return 0;
 }
 
@@ -82,7 +85,7 @@ void response_header(struct request *request, const char *name, const char *valu
 void response_as_text(struct request *request, const char *file_name, bool download)
 {
 	/* RFC 6266: a plain name for old clients, and the whole one percent-encoded. */
-	struct buffer value = {0};
+	cleanup_buffer struct buffer value = {0};
 	buffer_printf(&value, "%s; filename=\"", download ? "attachment" : "inline");
 	const char *slash = strrchr(file_name, '/');
 	file_name = slash ? slash + 1 : file_name;
@@ -97,8 +100,7 @@ void response_as_text(struct request *request, const char *file_name, bool downl
 			buffer_printf(&value, "%%%02X", byte);
 	}
 	request->content_type = "text/plain; charset=utf-8";
-	response_header(request, "Content-Disposition", value.data);
-	buffer_free(&value);
+	request->disposition = arena_strdup(request->arena, value.data);
 }
 
 int respond_json(struct request *request, json_t *json)

@@ -42,6 +42,7 @@ struct request {
 	const char *query_string; /* raw, "" if none */
 	const char *address;      /* of the client, as nginx says */
 	const char *user_agent;
+	const char *id;           /* nginx's $request_id: in its access log, and in ours beside errors */
 	const char *const *path_parameters; /* what `*` in the route's pattern matched, in order */
 	const char *host, *origin; /* the headers; origin may be NULL */
 	bool secure;              /* came over HTTPS */
@@ -63,6 +64,7 @@ struct request {
 	int status;               /* 200 unless set */
 	const char *content_type; /* "text/html; charset=utf-8" unless set */
 	const char *location;     /* for redirects */
+	const char *disposition;  /* Content-Disposition; use response_as_text */
 	bool may_be_cached;       /* anonymous GET pages: nginx keeps them for 1 s */
 	bool sets_cookie;         /* then nobody else may be given this answer */
 	struct buffer headers;    /* further header lines, each "Name: value\r\n"; use response_header */
@@ -78,7 +80,8 @@ size_t request_form_values(struct request *request, const char *name, const char
 const struct upload *request_upload(const struct request *request, const char *field);
 bool request_form_flag(const struct request *request, const char *name); /* a ticked box */
 
-/* 303 See Other. Returns 0, so that handlers write `return redirect(...)`. `path` begins with one '/'. */
+/* 303 See Other. Returns 0, so that handlers write `return redirect(...)`. The path begins with one '/' and its
+ * parts are percent-encoded; one that could lead to another host leads to the front page instead. */
 int redirect(struct request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* `value` must not come from outside unless it was checked for control characters; others are dropped. */
@@ -113,7 +116,10 @@ int session_check_form(struct request *request);              /* CSRF token and 
 int session_start(struct request *request, int64_t user_id);  /* new token, cookie, rotates */
 int session_end(struct request *request);
 
-/* Counts a hit against `subject`; ERROR_LIMIT with a sentence once `most` within `window_s` is passed. */
-int rate_limit_hit(struct request *request, const char *subject, int64_t most, int64_t window_s);
+/* Counts a hit of `whom` against the limit; ERROR_LIMIT with a sentence once `most` within `window_s` is passed. */
+struct rate_limit { const char *what; int64_t most, window_s; };
+int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom);
+/* Takes the hit back: what was done with it was right. */
+int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom);
 
 #endif

@@ -56,7 +56,7 @@ static const struct answer {
 	int code, status;
 	const char *title;
 } ANSWERS[] = {
-	{ ERROR_INPUT, 400, "That cannot be" },
+	{ ERROR_INPUT, 400, "That did not work" },
 	{ ERROR_NOT_FOUND, 404, "Not found" },
 	{ ERROR_FORBIDDEN, 403, "Not allowed" },
 	{ ERROR_CONFLICT, 409, "Somebody was first" },
@@ -97,17 +97,17 @@ static bool matches(struct arena *arena, const char *pattern, const char *path, 
 	return !*path;
 }
 
-/* The route; `*known` tells whether the address exists at all, with another method. */
-static const struct route *find_route(struct request *request, bool *known)
+/* The route; `*methods` are those that the address takes at all, 0 if it does not exist. */
+static const struct route *find_route(struct request *request, enum method method, int *methods)
 {
 	const char **parameters = arena_array(request->arena, const char *, most_parameters + 1);
-	*known = false;
+	*methods = 0;
 	for (size_t i = 0; i < COUNT(ROUTES); i++) {
 		memset(parameters, 0, sizeof *parameters * (most_parameters + 1));
 		if (!matches(request->arena, ROUTES[i].pattern, request->path, parameters))
 			continue;
-		*known = true;
-		if (!(ROUTES[i].methods & (int)request->method))
+		*methods |= ROUTES[i].methods;
+		if (!(ROUTES[i].methods & (int)method))
 			continue;
 		request->path_parameters = parameters;
 		return &ROUTES[i];
@@ -117,25 +117,40 @@ static const struct route *find_route(struct request *request, bool *known)
 
 /* ---- the steps before a handler ---- */
 
+/* A form that was sent without a session: back to the page that holds it, where there is one. */
+static int ask_to_log_in(struct request *request)
+{
+	int methods;
+	bool posted = request->method == METHOD_POST;
+	cleanup_buffer struct buffer next = {0};
+	html_url_part(&next, find_route(request, METHOD_GET, &methods) ? request->path : "/");
+	if (!posted && *request->query_string) {
+		html_url_part(&next, "?");
+		html_url_part(&next, request->query_string);
+	}
+	return redirect(request, "/login?next=%s%s", next.data, posted ? "&ended=1" : "");
+}
+
+/* What someone with a one-time password may do before it is changed. */
+static bool serves_password_change(const struct route *route)
+{
+	return route->run == page_account || route->run == action_password || route->run == action_logout
+		|| route->run == page_healthz;
+}
+
 static int check_access(struct request *request, const struct route *route)
 {
 	const struct viewer *viewer = &request->viewer;
+	if (viewer->must_change_password && !serves_password_change(route))
+		return redirect(request, "/account");
 	if (route->access == ANYONE)
 		return 0;
-	if (!viewer->id) {
-		struct buffer next = {0};
-		html_url_part(&next, request->path);
-		redirect(request, "/login?next=%s", request->method == METHOD_GET ? next.data : "/");
-		buffer_free(&next);
-		return 0;
-	}
+	if (!viewer->id)
+		return ask_to_log_in(request);
 	if (route->access == CREATORS && viewer->role == ROLE_PARTICIPANT)
 		return fail(request->error, ERROR_FORBIDDEN, "This page is for creators and admins. Ask an admin for that role.");
 	if (route->access == ADMINS && viewer->role != ROLE_ADMIN)
 		return fail(request->error, ERROR_FORBIDDEN, "This page is for admins.");
-	bool own_account = strncmp(request->path, "/account", 8) == 0;
-	if (viewer->must_change_password && !own_account)
-		return redirect(request, "/account");
 	return 0;
 }
 
@@ -153,10 +168,7 @@ static int read_input(struct request *request, const struct route *route)
 
 static int run_route(struct request *request, const struct route *route)
 {
-	request->status = 200;
-	int rc = session_recognise(request);
-	if (!rc)
-		rc = check_access(request, route);
+	int rc = check_access(request, route);
 	if (rc || request->location)
 		return rc;
 	rc = read_input(request, route);
@@ -182,42 +194,62 @@ static void answer_error(struct request *request, int code)
 		request->status = answer->status;
 	const char *sentence = request->error->text;
 	if (code == ERROR_DATABASE || code == ERROR_SYSTEM) {
-		log_error("%s: %s", request->path, sentence);
+		log_error("%s %s: %s", request->id, request->path, sentence);
 		sentence = code == ERROR_DATABASE ? "The database does not answer just now. Nothing was lost; try again in a few seconds."
-			: "Podium made a mistake while it made this page. It was written to the log for the admins.";
+			: arena_printf(request->arena, "Podium made a mistake while it made this page. "
+			"The log has the reason for the admins, under the number %s.", request->id);
 	}
 	if (code == ERROR_DATABASE)
 		response_header(request, "Retry-After", "5");
 	request->may_be_cached = false;
-	request->location = NULL;
+	request->location = request->content_type = request->disposition = NULL;
 	buffer_clear(&request->body);
 	struct page page = page_make(request, answer->title, "");
 	error_page(&request->body, &page, sentence);
 }
 
-static int refuse_method(struct request *request, bool known)
+static int refuse_method(struct request *request, int methods)
 {
-	if (!known)
+	if (!methods)
 		return fail(request->error, ERROR_NOT_FOUND, "There is no page at this address.");
 	request->status = 405;
-	response_header(request, "Allow", request->method == METHOD_POST ? "GET, HEAD" : "GET, HEAD, POST");
+	response_header(request, "Allow", methods == METHOD_GET ? "GET, HEAD" : methods == METHOD_POST ? "POST" : "GET, HEAD, POST");
 	return fail(request->error, ERROR_INPUT, "This address does not take that kind of request.");
+}
+
+static int redirect_without_slash(struct request *request)
+{
+	size_t length = strlen(request->path);
+	while (length > 1 && request->path[length - 1] == '/')
+		length--;
+	cleanup_buffer struct buffer path = {0};
+	html_url_part(&path, arena_strndup(request->arena, request->path, length));
+	redirect(request, "%s%s%s", path.data, *request->query_string ? "?" : "", request->query_string);
+	request->status = 301;
+	return 0;
+}
+
+static int answer_path(struct request *request)
+{
+	if (!request->path) {
+		request->path = "/";
+		return fail(request->error, ERROR_INPUT, "The address is not UTF-8 text, or has control characters inside.");
+	}
+	int rc = session_recognise(request);
+	if (rc)
+		return rc;
+	bool has_slash = request->path[1] && text_ends_with(request->path, "/");
+	if (has_slash && request->method == METHOD_GET)
+		return redirect_without_slash(request);
+	int methods;
+	const struct route *route = find_route(request, request->method, &methods);
+	return route ? run_route(request, route) : refuse_method(request, methods);
 }
 
 void router_answer(struct request *request)
 {
-	bool known = false;
-	int rc;
-	size_t length = request->path ? strlen(request->path) : 0;
-	if (!request->path) {
-		request->path = "/";
-		rc = fail(request->error, ERROR_INPUT, "The address is not UTF-8 text.");
-	} else if (length > 1 && request->path[length - 1] == '/' && request->method == METHOD_GET && request->path[1] != '/') {
-		rc = redirect(request, "%.*s", (int)length - 1, request->path);
-	} else {
-		const struct route *route = find_route(request, &known);
-		rc = route ? run_route(request, route) : refuse_method(request, known);
-	}
+	request->status = 200;
+	int rc = answer_path(request);
 	if (rc)
 		answer_error(request, rc);
 }

@@ -142,14 +142,28 @@ int session_check_form(struct request *request)
 	return 0;
 }
 
+/* The session that the cookie names, if there is one. */
+static int delete_session(struct request *request)
+{
+	const unsigned char *token = cookie_token(request);
+	if (!token)
+		return 0;
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	hash_token(hash, token);
+	return database_execute(request->db, &DELETE_SESSION, request->error, "b", hash, sizeof hash);
+}
+
 int session_start(struct request *request, int64_t user_id)
 {
-	session_end(request);
+	int rc = delete_session(request);
+	if (!rc)
+		rc = database_execute(request->db, &DELETE_EXPIRED, request->error, "");
+	if (rc)
+		return rc;
 	unsigned char token[token_bytes], hash[crypto_hash_sha256_BYTES];
 	randombytes_buf(token, sizeof token);
 	hash_token(hash, token);
-	database_execute(request->db, &DELETE_EXPIRED, NULL, "");
-	int rc = database_execute(request->db, &INSERT_SESSION, request->error, "bissi", hash, sizeof hash, user_id,
+	rc = database_execute(request->db, &INSERT_SESSION, request->error, "bissi", hash, sizeof hash, user_id,
 		request->address, request->user_agent, (int64_t)session_days);
 	if (rc)
 		return rc;
@@ -159,13 +173,9 @@ int session_start(struct request *request, int64_t user_id)
 
 int session_end(struct request *request)
 {
-	const unsigned char *token = cookie_token(request);
-	if (!token)
-		return 0;
-	unsigned char hash[crypto_hash_sha256_BYTES];
-	hash_token(hash, token);
-	int rc = database_execute(request->db, &DELETE_SESSION, request->error, "b", hash, sizeof hash);
-	set_cookie(request, NULL, 0);
+	int rc = delete_session(request);
+	if (!rc)
+		set_cookie(request, NULL, 0);
 	return rc;
 }
 
@@ -181,16 +191,43 @@ static const struct statement HITS = SELECT(struct rate_row, RATE_COLUMNS,
 	"SELECT hits, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), window_start + INTERVAL ? SECOND) AS left_s "
 	"FROM rate_limits WHERE subject = LEFT(?, 96)");
 
-int rate_limit_hit(struct request *request, const char *subject, int64_t most, int64_t window_s)
+static const struct statement RETURN_HIT = COMMAND(
+	"UPDATE rate_limits SET hits = hits - 1 WHERE subject = LEFT(?, 96) AND hits > 0");
+static const struct statement DELETE_OLD_LIMITS = COMMAND(
+	"DELETE FROM rate_limits WHERE window_start < UTC_TIMESTAMP(3) - INTERVAL 1 DAY LIMIT 100");
+
+static const char *subject_of(struct request *request, const struct rate_limit *limit, const char *whom)
+{
+	return arena_printf(request->arena, "%s %s", limit->what, whom);
+}
+
+static int refuse_hit(struct request *request, int64_t left_s)
+{
+	int64_t wait_s = left_s > 0 ? left_s + 1 : 1;
+	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
+	if (wait_s < 120)
+		return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld second%s and try again.",
+			(long long)wait_s, wait_s == 1 ? "" : "s");
+	return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld minutes and try again.",
+		(long long)(wait_s + 59) / 60);
+}
+
+int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom)
 {
 	struct rate_row row;
-	int rc = database_execute(request->db, &COUNT_HIT, request->error, "sii", subject, window_s, window_s);
+	const char *subject = subject_of(request, limit, whom);
+	int rc = database_execute(request->db, &COUNT_HIT, request->error, "sii", subject, limit->window_s, limit->window_s);
+	/* MariaDB counts one row for an insert and two for an update: a new subject makes room for itself. */
+	if (!rc && database_affected(request->db) == 1)
+		rc = database_execute(request->db, &DELETE_OLD_LIMITS, request->error, "");
 	if (!rc)
-		rc = database_row(request->db, request->arena, &HITS, &row, request->error, "is", window_s, subject);
-	if (rc || row.hits <= most)
+		rc = database_row(request->db, request->arena, &HITS, &row, request->error, "is", limit->window_s, subject);
+	if (rc || row.hits <= limit->most)
 		return rc;
-	int64_t wait_s = row.left_s > 0 ? row.left_s + 1 : 1;
-	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
-	return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld second%s and try again.", (long long)wait_s,
-		wait_s == 1 ? "" : "s");
+	return refuse_hit(request, row.left_s);
+}
+
+int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom)
+{
+	return database_execute(request->db, &RETURN_HIT, request->error, "s", subject_of(request, limit, whom));
 }
