@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+"""podium-admin against a real MariaDB: migrations, accounts, task folders, what it says and how it ends."""
+import hashlib
+import os
+import pathlib
+import pty
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from mariadb import MariaDB  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
+database = MariaDB()
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-admin-test."))
+sql = database.sql
+FIRST = (ROOT / "sql" / "0001_initial.sql").read_bytes()
+NEWEST = int(sorted((ROOT / "sql").glob("[0-9]*.sql"))[-1].name[:4])
+
+
+def admin(*arguments, stdin="", **settings):
+	return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, text=True, env={**database.environment, **settings})
+
+
+def done(*arguments, **rest):
+	answer = admin(*arguments, **rest)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	return answer.stdout
+
+
+def refused(*arguments, **rest):
+	answer = admin(*arguments, **rest)
+	equal((answer.returncode, answer.stdout), (1, ""))
+	equal(answer.stderr.startswith("podium-admin: ") and answer.stderr.count("\n") == 1, True)
+	return answer.stderr
+
+
+def misused(*arguments):
+	answer = admin(*arguments)
+	equal((answer.returncode, answer.stdout), (2, ""))
+	return answer.stderr
+
+
+def make_task(folder, name="small", seed=1, definition=None):
+	task = folder / name
+	task.mkdir(parents=True, exist_ok=True)
+	(task / "reference.py").write_text("def generate_input(seed):\n    return seed\n\ndef check_implementation(data, output):\n    return True\n")
+	(task / "task.yml").write_text(definition or f"""
+lang: py
+description: A small task.
+files:
+  - {{name: submission.py, source: "@SUBMISSION@"}}
+  - {{name: reference.py, source: reference.py}}
+  - {{name: eval.py, source: "@STOCK@"}}
+  - {{name: utils.py, source: "@STOCK@"}}
+config: {{main: eval.py}}
+tests: [{{seed: {seed}}}]
+benchmarks: [{{seed: 3}}]
+""")
+	return task
+
+
+def offer(model):
+	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) "
+		"VALUES (1, 'here', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
+		"INSERT INTO gpus VALUES (1, CONCAT('uuid-', '%s'), '%s', 'A device', 1, '', '', UTC_TIMESTAMP(3))" % (model, model))
+
+
+# ---- calling it ----
+
+@test
+def help_lists_commands_and_settings():
+	text = done("--help")
+	for word in ("migrate", "user first-admin", "task load", "ranking rebuild", "PODIUM_DATABASE_SOCKET"):
+		contains(text, word)
+	contains(done("--version"), "podium-admin ")
+
+
+@test
+def wrong_calls_end_with_2_and_say_how_to_call():
+	contains(misused(), "Usage: podium-admin")
+	contains(misused("user"), "there is no such command")
+	contains(misused("user", "fly"), "there is no such command")
+	contains(misused("user", "add"), "Usage: podium-admin user add NAME")
+	contains(misused("user", "add", "ada", "--colour", "red"), "Usage: podium-admin user add NAME")
+	contains(misused("user", "list", "x"), "Usage: podium-admin user list")
+	contains(misused("task", "load"), "Usage: podium-admin task load")
+	contains(misused("ranking", "rebuild", "a", "b"), "Usage: podium-admin ranking rebuild")
+
+
+@test
+def a_database_that_is_away_is_one_sentence():
+	contains(refused("migrate", PODIUM_DATABASE_SOCKET="/nonexistent/socket"), "The database at /nonexistent/socket does not answer")
+	contains(refused("user", "list", PODIUM_DATABASE_PORT="many"), "PODIUM_DATABASE_PORT: database_port must be a whole number")
+
+
+# ---- migrate ----
+
+@test
+def an_empty_database_gets_every_table():
+	contains(done("migrate"), f"Applied 0001_initial.\n")
+	contains(sql("SHOW TABLES"), ["leaderboards"])
+	equal(sql("SELECT version, name, LOWER(HEX(sha256)) FROM schema_migrations WHERE version = 1"),
+		[["1", "0001_initial", hashlib.sha256(FIRST).hexdigest()]])
+
+
+@test
+def a_second_migrate_changes_nothing():
+	before = sql("SELECT version, HEX(sha256), applied_at FROM schema_migrations")
+	equal(done("migrate"), f"The database is at version {NEWEST}.\n")
+	equal(sql("SELECT version, HEX(sha256), applied_at FROM schema_migrations"), before)
+
+
+@test
+def an_interrupted_migration_is_finished():
+	sql("DELETE FROM schema_migrations; DROP TABLE audit_log")
+	contains(done("migrate"), "Applied 0001_initial.")
+	contains(sql("SHOW TABLES"), ["audit_log"])
+
+
+@test
+def a_newer_database_is_left_alone():
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))")
+	told = refused("migrate")
+	contains(told, "it is at version 9999 (9999_later)")
+	contains(told, "nothing was changed")
+	sql("DELETE FROM schema_migrations WHERE version = 9999")
+
+
+@test
+def a_database_with_another_history_is_left_alone():
+	sql("UPDATE schema_migrations SET sha256 = REPEAT('x', 32) WHERE version = 1")
+	contains(refused("migrate"), "made with another 0001_initial than this program has")
+	sql("DELETE FROM schema_migrations; INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))")
+	contains(refused("migrate"), "has version 9999 (9999_later) but not 0001_initial")
+	sql("DELETE FROM schema_migrations")
+	done("migrate")
+
+
+@test
+def two_at_once_apply_each_migration_once():
+	sql("DELETE FROM schema_migrations")
+	both = [subprocess.Popen([PROGRAM, "migrate"], env=database.environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+	texts = [process.communicate()[0] for process in both]
+	equal([process.returncode for process in both], [0, 0])
+	equal("".join(texts).count("Applied 0001_initial."), 1)
+
+
+# ---- the first admin ----
+
+@test
+def the_first_admin_gets_a_password_that_only_its_owner_may_read():
+	file = scratch / "admin-password"
+	contains(done("user", "first-admin", "--password-file", file), str(file))
+	equal(stat.S_IMODE(file.stat().st_mode), 0o600)
+	password = file.read_text()
+	equal(len(password.strip()), 20)
+	equal(sql("SELECT name, role, must_change_password FROM users"), [["admin", "admin", "1"]])
+	lacks(str(sql("SELECT * FROM users, audit_log")), password.strip())
+
+
+@test
+def there_is_only_one_first_admin():
+	file = scratch / "admin-password"
+	password = file.read_text()
+	done("user", "first-admin", "--password-file", file)
+	equal(file.read_text(), password)
+	equal(sql("SELECT COUNT(*) FROM users"), [["1"]])
+
+
+@test
+def a_password_file_that_cannot_be_written_makes_no_admin():
+	sql("DELETE FROM users")
+	contains(refused("user", "first-admin", "--password-file", scratch / "no" / "where"), "Cannot write the password file")
+	equal(sql("SELECT COUNT(*) FROM users"), [["0"]])
+
+
+@test
+def a_link_in_place_of_the_password_file_is_replaced_not_followed():
+	victim, file = scratch / "victim", scratch / "linked"
+	victim.write_text("keep me")
+	file.symlink_to(victim)
+	done("user", "first-admin", "--password-file", file)
+	equal((victim.read_text(), file.is_symlink()), ("keep me", False))
+	equal(sorted(path.name for path in scratch.glob("linked*")), ["linked"])
+
+
+# ---- accounts ----
+
+@test
+def an_account_is_made_with_a_password_from_standard_input_or_a_file():
+	contains(done("user", "add", "ada", stdin="a long password\n"), "ada has an account with the role participant now.")
+	(scratch / "password").write_text("another password\nsecond line\n")
+	done("user", "add", "bob", "--role", "creator", "--password-file", scratch / "password")
+	equal(sql("SELECT name, role, must_change_password FROM users WHERE name IN ('ada', 'bob') ORDER BY name"),
+		[["ada", "participant", "0"], ["bob", "creator", "0"]])
+	equal(sql("SELECT subject, detail FROM audit_log WHERE action = 'user.add' AND subject = 'bob'"), [["bob", "creator"]])
+
+
+@test
+def the_terminal_asks_twice_and_shows_nothing():
+	def at_terminal(name, first, second):
+		process, terminal = pty.fork()
+		if process == 0:
+			os.execve(PROGRAM, [str(PROGRAM), "user", "add", name], database.environment)
+		shown = b""
+		for question, reply in ((b"Password: ", first), (b"again: ", second)):
+			while question not in shown:
+				shown += os.read(terminal, 1000)
+			time.sleep(0.05)
+			os.write(terminal, reply + b"\n")
+		try:
+			while piece := os.read(terminal, 1000):
+				shown += piece
+		except OSError:  # the other end is closed
+			pass
+		os.close(terminal)
+		return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown.decode()
+
+	code, shown = at_terminal("terry", b"typed password", b"typed password")
+	equal(code, 0)
+	lacks(shown, "typed")
+	code, shown = at_terminal("tessa", b"typed password", b"typed differently")
+	equal(code, 1)
+	contains(shown, "The two passwords differ")
+
+
+@test
+def bad_accounts_are_refused():
+	contains(refused("user", "add", "ada", stdin="a long password\n"), "The name ada is taken")
+	contains(refused("user", "add", "x\x1b[2J", stdin="a long password\n"), "A name has 2 to 32 letters")
+	contains(refused("user", "add", "carl", stdin="short\n"), "A password needs at least 8 characters.")
+	contains(refused("user", "add", "carl", stdin=""), "There is no password in standard input")
+	contains(refused("user", "add", "carl", stdin="x" * 600 + "\n"), "is too long for a password")
+	contains(refused("user", "add", "carl", "--role", "boss", stdin="a long password\n"), "There is no role boss")
+	contains(refused("user", "add", "carl", "--password-file", "/nonexistent"), "Cannot read the password file /nonexistent")
+	equal(sql("SELECT COUNT(*) FROM users WHERE name = 'carl'"), [["0"]])
+
+
+@test
+def roles_and_passwords_change():
+	done("user", "role", "ada", "creator")
+	equal(sql("SELECT role FROM users WHERE name = 'ada'"), [["creator"]])
+	sql("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
+		"SELECT REPEAT('t', 32), id, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 DAY FROM users WHERE name = 'ada'")
+	before = sql("SELECT password_hash FROM users WHERE name = 'ada'")
+	done("user", "password", "ada", stdin="a new password\n")
+	equal(sql("SELECT COUNT(*) FROM sessions"), [["0"]])
+	equal(sql("SELECT password_hash FROM users WHERE name = 'ada'") == before, False)
+	contains(refused("user", "role", "zoe", "admin"), "There is no user named zoe")
+	contains(refused("user", "password", "zoe", stdin="a new password\n"), "There is no user named zoe")
+
+
+@test
+def the_list_shows_role_and_state():
+	sql("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'bob'")
+	lines = {line.split()[0]: line for line in done("user", "list").splitlines()}
+	contains(lines["ada"], "creator")
+	contains(lines["bob"], "banned")
+	contains(lines["admin"], "must change the password")
+
+
+# ---- devices ----
+
+@test
+def the_list_of_devices_fails_while_there_is_none():
+	equal(admin("gpu", "list").returncode, 1)
+
+
+# ---- tasks ----
+
+@test
+def a_folder_of_tasks_becomes_leaderboards_even_before_there_is_a_device():
+	make_task(scratch / "tasks")
+	contains(done("task", "load", scratch / "tasks"), "small: created; no worker offers a device that can run it yet.")
+	equal(sql("SELECT name, creator_id, deadline, accepting FROM leaderboards"), [["small", "NULL", "NULL", "1"]])
+
+
+@test
+def a_leaderboard_without_devices_gets_those_that_are_offered():
+	offer("CPU")
+	equal(done("task", "load", scratch / "tasks"), "small: unchanged. It has devices now.\n")
+	equal(sql("SELECT gpu FROM leaderboard_gpus"), [["CPU"]])
+	equal(done("gpu", "list"), "CPU              A device\n")
+
+
+@test
+def chosen_devices_stay_when_others_are_offered():
+	offer("H200")
+	equal(done("task", "load", scratch / "tasks"), "small: unchanged.\n")
+	equal(sql("SELECT gpu FROM leaderboard_gpus"), [["CPU"]])
+
+
+@test
+def a_changed_folder_is_a_new_version():
+	make_task(scratch / "tasks", seed=2)
+	equal(done("task", "load", scratch / "tasks"), "small: the folder changed; version 2.\n")
+	equal(done("task", "load", scratch / "tasks"), "small: unchanged.\n")
+	equal(sql("SELECT COUNT(*) FROM task_versions"), [["2"]])
+
+
+@test
+def settings_of_an_admin_stay():
+	sql("UPDATE leaderboards SET deadline = '2030-01-01', accepting = 0, sources_public_after_deadline = 0")
+	make_task(scratch / "tasks", seed=3)
+	done("task", "load", scratch / "tasks")
+	equal(sql("SELECT deadline, accepting, sources_public_after_deadline FROM leaderboards"), [["2030-01-01 00:00:00.000", "0", "0"]])
+
+
+@test
+def a_task_from_the_web_panel_is_not_replaced():
+	sql("UPDATE task_versions SET created_by = (SELECT id FROM users WHERE name = 'admin')")
+	make_task(scratch / "tasks", seed=4)
+	equal(done("task", "load", scratch / "tasks"), "small: keeps the task that was uploaded in the web panel.\n")
+	equal(sql("SELECT MAX(number) FROM task_versions"), [["3"]])
+
+
+@test
+def a_leaderboard_that_an_admin_deleted_comes_back_only_when_it_is_named():
+	sql("UPDATE leaderboards SET task_version_id = NULL; DELETE FROM leaderboards")
+	sql("INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) SELECT id, name, '', 'leaderboard.delete', 'small', '' "
+		"FROM users WHERE name = 'admin'")
+	contains(done("task", "load", scratch / "tasks"), "small: stays deleted")
+	equal(sql("SELECT COUNT(*) FROM leaderboards"), [["0"]])
+	equal(done("task", "load", scratch / "tasks" / "small"), "small: created.\n")
+
+
+@test
+def a_bad_task_is_refused_and_the_others_are_loaded():
+	make_task(scratch / "tasks", "wrong", definition="lang: rust\n")
+	make_task(scratch / "tasks", "zebra")
+	answer = admin("task", "load", scratch / "tasks")
+	equal(answer.returncode, 1)
+	contains(answer.stderr, f"podium-admin: {(scratch / 'tasks' / 'wrong').resolve()}: task.yml line 1")
+	equal(answer.stderr.count("\n"), 1)
+	contains(answer.stdout, "zebra: created.")
+	shutil.rmtree(scratch / "tasks" / "wrong")
+
+
+@test
+def a_folder_without_tasks_is_refused():
+	(scratch / "empty").mkdir()
+	contains(refused("task", "load", scratch / "empty"), "there is no task here")
+	contains(refused("task", "load", scratch / "nowhere"), "Cannot read the folder")
+
+
+@test
+def the_tasks_that_ship_load():
+	answer = admin("task", "load", ROOT / "tasks")
+	equal((answer.returncode, answer.stderr), (0, ""))
+	contains(answer.stdout, "vectoradd_py: created.")
+
+
+# ---- ranking ----
+
+@test
+def the_ranking_is_rebuilt_for_one_or_all():
+	contains(done("ranking", "rebuild"), "every leaderboard")
+	contains(done("ranking", "rebuild", "zebra"), "The ranking of zebra is recomputed.")
+	contains(refused("ranking", "rebuild", "nope"), "There is no leaderboard named")
+
+
+try:
+	status = run()
+finally:
+	database.remove()
+	shutil.rmtree(scratch, ignore_errors=True)
+sys.exit(status)

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""./run, as a person and a system use it: starts, refusals, two side by side, Ctrl-C, kill -9, data that stay."""
+import http.client
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from instance import ROOT, Instance, free_port  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+BUILD = os.environ.get("B", "build/release")
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-run-test."))
+podium = Instance()
+
+
+def health(instance):
+	try:
+		connection = http.client.HTTPConnection("127.0.0.1", instance.port, timeout=10)
+		connection.request("GET", "/healthz")
+		return connection.getresponse().status
+	except ConnectionError:
+		return None
+
+
+def output(instance):
+	return (instance.var / "run.log").read_text(errors="replace")
+
+
+def refused(before=(), **settings):
+	"""What ./run says when it does not start; it must end by itself."""
+	environment = {**os.environ, "B": BUILD, "PODIUM_VAR": str(scratch / "refused"), "PODIUM_PORT": str(free_port()), **settings}
+	answer = subprocess.run([*before, ROOT / "run"], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+		text=True, timeout=120)
+	equal(answer.returncode, 1)
+	return answer.stderr
+
+
+def descendants(process):
+	found = []
+	for line in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split():
+		found += [int(line), *descendants(int(line))]
+	return found
+
+
+def is_alive(process):
+	try:
+		return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+	except FileNotFoundError:
+		return False
+
+
+def wait_until(condition, what, seconds=60):
+	end = time.time() + seconds
+	while not condition():
+		if time.time() > end:
+			raise AssertionError(f"{what} did not happen within {seconds} s")
+		time.sleep(0.05)
+
+
+def admin(instance, *arguments, stdin=""):
+	environment = {**instance.environment, "PODIUM_DATABASE_SOCKET": str(instance.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": subprocess.check_output(["id", "-un"], text=True).strip()}
+	return subprocess.run([instance.admin_program, *arguments], env=environment, input=stdin, capture_output=True, text=True, cwd=ROOT)
+
+
+@test
+def it_says_where_it_is_and_where_the_first_password_stands():
+	equal(health(podium), 200)
+	contains(output(podium), f"Podium is ready at http://127.0.0.1:{podium.port}/\n")
+	password = podium.var / "admin-password"
+	contains(output(podium), str(password))
+	equal(stat.S_IMODE(password.stat().st_mode), 0o600)
+	equal(podium.sql("SELECT name, role, must_change_password FROM users"), [["admin", "admin", "1"]])
+
+
+@test
+def the_database_is_private():
+	equal(podium.sql("SELECT @@skip_networking"), [["1"]])
+	equal(stat.S_IMODE((podium.var / "mariadb").stat().st_mode) & 0o077, 0)
+	equal(stat.S_IMODE((podium.var / "run").stat().st_mode) & 0o077, 0)
+	open_accounts = podium.sql("SELECT user FROM mysql.user WHERE plugin <> 'unix_socket' AND authentication_string = ''")
+	equal(open_accounts, [])
+
+
+@test
+def the_tasks_that_ship_are_there():
+	shipped = sorted(folder.name for folder in (ROOT / "tasks").iterdir()
+		if (folder / "task.yml").exists() or (folder / "reference_code.py").exists())
+	equal([row[0] for row in podium.sql("SELECT name FROM leaderboards ORDER BY name")], shipped)
+
+
+@test
+def a_second_start_on_the_same_data_is_refused_and_harms_nothing():
+	told = refused(PODIUM_VAR=str(podium.var))
+	contains(told, f"Podium runs on {podium.var} already (process {podium.process.pid}, port {podium.port})")
+	equal(health(podium), 200)
+
+
+@test
+def a_taken_port_is_named_before_anything_is_made():
+	with socket.socket() as other:
+		other.bind(("127.0.0.1", 0))
+		other.listen()
+		port = other.getsockname()[1]
+		contains(refused(PODIUM_PORT=str(port), PODIUM_VAR=str(scratch / "port")), f"Port {port} on 127.0.0.1 is taken")
+	equal((scratch / "port").exists(), False)
+
+
+@test
+def a_port_that_is_none_is_refused():
+	contains(refused(PODIUM_PORT="80a"), 'A port is a whole number from 1 to 65535, not "80a".')
+	contains(refused(PODIUM_PORT="70000"), "A port is a whole number from 1 to 65535")
+
+
+@test
+def a_path_that_cannot_work_is_refused():
+	contains(refused(PODIUM_VAR=str(scratch / ("long" * 25))), "a socket's path may have 107; choose a shorter one")
+	contains(refused(PODIUM_VAR=str(scratch / "with space")), "has a space, a quote or another character")
+	(scratch / "file").write_text("")
+	contains(refused(PODIUM_VAR=str(scratch / "file" / "var")), "Cannot make the folder")
+
+
+@test
+def a_folder_of_somebody_else_is_refused():
+	if os.geteuid() != 0:
+		raise Skip("only root can make a folder of somebody else")
+	folder = scratch / "theirs"
+	folder.mkdir()
+	shutil.chown(folder, "nobody")
+	contains(refused(PODIUM_VAR=str(folder)), f"{folder} belongs to nobody, and you are root")
+	equal(list(folder.iterdir()), [])
+
+
+@test
+def a_missing_tool_is_named():
+	tools = scratch / "tools"
+	tools.mkdir()
+	for folder in ("/bin", "/usr/bin"):
+		for name in os.listdir(folder):
+			if name != "mariadb-install-db" and not (tools / name).is_symlink():
+				(tools / name).symlink_to(f"{folder}/{name}")
+	contains(refused(PATH=str(tools)), "These programs are missing: mariadb-install-db. ./dev run installs what is needed.")
+
+
+@test
+def missing_programs_of_ours_are_named():
+	contains(refused(B=str(scratch)), "podium-web is not built yet: run make first")
+
+
+@test
+def two_run_side_by_side_and_ctrl_c_stops_one_only():
+	other = Instance()
+	try:
+		equal((health(podium), health(other)), (200, 200))
+		children = descendants(other.process.pid)
+		equal(len(children) >= 5, True)
+		os.killpg(other.process.pid, signal.SIGINT)  # as a terminal does
+		equal(other.process.wait(60), 0)
+		equal([child for child in children if is_alive(child)], [])
+		contains(output(other), f"Podium stops; its data stay in {other.var}.")
+		contains((other.var / "log" / "mariadb.log").read_text(), "Shutdown complete")
+		equal((health(podium), health(other)), (200, None))
+	finally:
+		other.remove()
+
+
+@test
+def a_second_start_keeps_the_data_and_the_password():
+	password = (podium.var / "admin-password").read_text()
+	equal(admin(podium, "user", "add", "ada", stdin="a long password\n").returncode, 0)
+	versions = podium.sql("SELECT id, leaderboard_id, number FROM task_versions ORDER BY id")
+	podium.stop()
+	(podium.var / "run.log").unlink()
+	podium.start()
+	equal(podium.sql("SELECT name FROM users ORDER BY name"), [["ada"], ["admin"]])
+	equal((podium.var / "admin-password").read_text(), password)
+	equal(podium.sql("SELECT id, leaderboard_id, number FROM task_versions ORDER BY id"), versions)
+	contains(output(podium), str(podium.var / "admin-password"))
+
+
+@test
+def the_one_time_password_is_forgotten_once_it_was_changed():
+	equal(admin(podium, "user", "password", "admin", stdin="another password\n").returncode, 0)
+	podium.stop()
+	(podium.var / "run.log").unlink()
+	podium.start()
+	equal((podium.var / "admin-password").exists(), False)
+	lacks(output(podium), "password")
+
+
+@test
+def a_program_that_dies_is_named_and_the_others_are_stopped():
+	children = descendants(podium.process.pid)
+	web = [child for child in children if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "podium-web"]
+	equal(len(web), 1)
+	os.kill(web[0], signal.SIGKILL)
+	equal(podium.process.wait(60), 1)
+	contains(output(podium), "web has stopped by itself (exit status 137).")
+	equal([child for child in children if is_alive(child)], [])
+
+
+@test
+def a_killed_run_leaves_no_process_and_starts_again():
+	(podium.var / "run.log").unlink()
+	podium.start()
+	children = descendants(podium.process.pid)
+	podium.process.kill()
+	podium.process.wait()
+	wait_until(lambda: not any(is_alive(child) for child in children), "the end of every program")
+	(podium.var / "run.log").unlink()
+	podium.start()
+	equal(health(podium), 200)
+	contains(podium.sql("SELECT name FROM users"), ["ada"])
+
+
+@test
+def a_database_that_lacks_a_migration_is_brought_up_to_date():
+	podium.sql("DELETE FROM schema_migrations")
+	podium.stop()
+	(podium.var / "run.log").unlink()
+	podium.start()
+	contains(output(podium), "Applied 0001_initial.")
+	contains(podium.sql("SELECT name FROM users"), ["ada"])
+
+
+@test
+def a_newer_database_is_refused_and_left_as_it_is():
+	podium.sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))")
+	podium.stop()
+	told = refused(PODIUM_VAR=str(podium.var), PODIUM_PORT=str(podium.port))
+	contains(told, "The database is newer than this program: it is at version 9999 (9999_later)")
+	told = refused(PODIUM_VAR=str(podium.var), PODIUM_PORT=str(podium.port))
+	contains(told, "nothing was changed")
+
+
+@test
+def a_database_that_was_only_half_made_is_made_anew():
+	var = scratch / "half"
+	process = subprocess.Popen([ROOT / "run"], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+		env={**os.environ, "B": BUILD, "PODIUM_VAR": str(var), "PODIUM_PORT": str(free_port())}, start_new_session=True)
+	wait_until(lambda: (var / "mariadb.new").exists(), "making the database")
+	os.killpg(process.pid, signal.SIGKILL)
+	process.wait()
+	equal(((var / "mariadb.new").exists(), (var / "mariadb").exists()), (True, False))
+	half = Instance(var=var)
+	try:
+		equal(health(half), 200)
+		equal((var / "mariadb.new").exists(), False)
+	finally:
+		half.remove()
+
+
+@test
+def a_data_folder_that_is_none_is_not_touched():
+	folder = scratch / "odd" / "mariadb"
+	folder.mkdir(parents=True)
+	(folder / "precious").write_text("keep me")
+	contains(refused(PODIUM_VAR=str(scratch / "odd")), "is not a MariaDB data folder; move it away")
+	equal((folder / "precious").read_text(), "keep me")
+
+
+@test
+def an_ordinary_user_can_run_it():
+	if os.geteuid() != 0:
+		raise Skip("this test runs as an ordinary user already")
+	become = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs", "--"]
+	if subprocess.run([*become, "test", "-x", ROOT / "run", "-a", "-x", ROOT / BUILD / "podium-web"]).returncode:
+		raise Skip("the folder of the programs is closed to ordinary users")
+	var = scratch / "nobody"
+	scratch.chmod(0o711)
+	var.mkdir()
+	shutil.chown(var, "nobody", "nogroup")
+	ordinary = Instance(var=var, before=become)
+	try:
+		equal(health(ordinary), 200)
+		equal((var / "admin-password").stat().st_uid, var.stat().st_uid)
+	finally:
+		ordinary.remove()
+
+
+try:
+	status = run()
+finally:
+	podium.remove()
+	shutil.rmtree(scratch, ignore_errors=True)
+sys.exit(status)

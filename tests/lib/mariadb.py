@@ -1,0 +1,43 @@
+"""A MariaDB of a test's own: on a Unix socket in a fresh folder, with an empty database `podium`."""
+import getpass
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+
+class MariaDB:
+	def __init__(self):
+		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
+		self.socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
+		self.log = open(self.folder / "log", "wb")
+		search = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+		subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=socket",
+			f"--auth-root-socket-user={user}", "--skip-test-db", "--skip-name-resolve"], check=True, stdout=self.log, stderr=self.log, env=search)
+		self.process = subprocess.Popen(["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", f"--user={user}",
+			"--skip-networking", "--innodb-flush-log-at-trx-commit=0"], stdout=self.log, stderr=self.log, env=search)
+		self.environment = {**os.environ, "PODIUM_DATABASE_SOCKET": str(self.socket), "PODIUM_DATABASE_USER": user}
+		for _ in range(300):
+			if self.client("", "SELECT 1").returncode == 0:
+				break
+			time.sleep(0.1)
+		self.client("", "CREATE DATABASE podium")
+
+	def client(self, database, statements):
+		return subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-N", "-B", *([database] if database else [])],
+			input=statements, capture_output=True, text=True)
+
+	def sql(self, statements):
+		"""Rows of the statements, as lists of strings."""
+		answer = self.client("podium", statements)
+		if answer.returncode:
+			raise AssertionError(answer.stderr)
+		return [line.split("\t") for line in answer.stdout.splitlines()]
+
+	def remove(self):
+		self.process.terminate()
+		self.process.wait(60)
+		self.log.close()
+		shutil.rmtree(self.folder, ignore_errors=True)
