@@ -1,0 +1,64 @@
+/* What the admin pages show. */
+#ifndef PODIUM_CGI_ADMIN_H
+#define PODIUM_CGI_ADMIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct admin_leaderboard {
+	int64_t id;
+	const char *name, *creator;       /* creator NULL: none, or deleted */
+	int64_t creator_id, deadline_ms, ended, accepting, version, submissions;
+	const char *gpus;                 /* "H200, CPU"; NULL: none chosen */
+};
+
+struct admin_worker {
+	int64_t id;
+	const char *name, *version;
+	int64_t started_at_ms, seen_at_ms, online, running;
+};
+
+struct admin_device {
+	int64_t worker_id;
+	const char *model, *product, *driver, *compute_capability;
+	int64_t memory_bytes, count;
+};
+
+struct audit_row {
+	int64_t id, at_ms;
+	const char *actor, *address, *action, *subject, *detail;
+};
+
+struct admin_view {
+	bool is_admin;
+	int64_t viewer_id;
+	struct admin_leaderboard *leaderboards; size_t leaderboard_count;
+	struct admin_worker *workers;           size_t worker_count;
+	struct admin_device *devices;           size_t device_count;
+	struct audit_row *audit;                size_t audit_count;
+};
+
+struct admin_user {
+	int64_t id;
+	const char *name, *role;
+	int64_t must_change_password, banned_at_ms, created_at_ms, seen_at_ms, submissions;
+};
+
+struct users_view {
+	struct admin_user *users; size_t count;
+	const char *search;               /* "" : everybody */
+	int64_t number;                   /* of the page, from 1 */
+	bool has_next;
+	int64_t viewer_id;
+	const char *error;                /* a sentence, or NULL */
+	const char *reset_name, *one_time_password; /* after a reset, this once */
+};
+
+struct audit_view {
+	struct audit_row *rows; size_t count;
+	int64_t before;                   /* rows older than this one follow; 0: no more */
+	bool is_first;
+};
+
+#endif

@@ -1,0 +1,287 @@
+/* Creating, editing and deleting a leaderboard in the panel. */
+#include "cgi/admin_leaderboard.h"
+
+#include "cgi/pages.h"
+#include "harness/stock.h"
+#include "lib/format.h"
+#include "lib/scope.h"
+#include "templates/admin_leaderboard.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* What a form brought. */
+struct input {
+	struct leaderboard_settings settings;
+	struct fileset upload, stock;
+	struct task *task;             /* NULL: no zip was chosen */
+	struct task_faults faults;
+};
+
+static struct actor actor_of(const struct request *request)
+{
+	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
+}
+
+/* The leaderboard of the address, if the viewer may change it: admins all, creators their own. */
+static int find_own(struct request *request, struct leaderboard *leaderboard)
+{
+	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], leaderboard, request->error);
+	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
+		return rc;
+	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.", leaderboard->name);
+}
+
+/* ---- reading the form ---- */
+
+/* As an input of type datetime-local wants it. */
+static void deadline_value(char *text, size_t size, int64_t deadline_ms)
+{
+	time_t seconds = (time_t)(deadline_ms / 1000);
+	struct tm utc;
+	gmtime_r(&seconds, &utc);
+	if (deadline_ms == TIME_NULL)
+		*text = '\0';
+	else
+		strftime(text, size, utc.tm_sec ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%dT%H:%M", &utc);
+}
+
+static int read_deadline(struct request *request, const struct leaderboard *leaderboard, int64_t *deadline_ms)
+{
+	const char *text = request_form_or(request, "deadline", "");
+	format_text unchanged;
+	deadline_value(unchanged, sizeof unchanged, leaderboard ? leaderboard->deadline_ms : TIME_NULL);
+	*deadline_ms = TIME_NULL;
+	if (leaderboard && strcmp(text, unchanged) == 0)
+		*deadline_ms = leaderboard->deadline_ms; /* with the fraction of a second that the field does not show */
+	else if (*text && parse_utc(text, deadline_ms))
+		return fail_field(request->error, "deadline", "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
+			"field empty.");
+	return 0;
+}
+
+/* The ticked models, and those that were typed into the field beside them. */
+static void read_gpus(struct request *request, struct leaderboard_settings *settings)
+{
+	const char **ticked;
+	size_t ticked_count = request_form_values(request, "gpu", &ticked);
+	char *typed = arena_strdup(request->arena, request_form_or(request, "gpu_other", "")), *rest;
+	settings->gpus = arena_array(request->arena, const char *, ticked_count + strlen(typed) + 1);
+	for (size_t i = 0; i < ticked_count; i++)
+		settings->gpus[settings->gpu_count++] = ticked[i];
+	for (char *word = strtok_r(typed, " ,;\t\r\n", &rest); word; word = strtok_r(NULL, " ,;\t\r\n", &rest))
+		settings->gpus[settings->gpu_count++] = word;
+}
+
+/* The harness files, for tasks that name them. */
+static int read_stock(struct fileset *stock, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < stock_file_count && !rc; i++) {
+		const struct stock_file *file = &stock_files[i];
+		rc = fileset_add(stock, file->name, file->bytes, (size_t)(file->end - file->bytes), error);
+	}
+	return rc;
+}
+
+static int read_task(struct request *request, struct input *input, bool required)
+{
+	const struct upload *upload = request_upload(request, "task");
+	if (!upload)
+		return required ? fail_field(request->error, "task", "Choose the zip with the task.") : 0;
+	input->upload = fileset_make(request->arena);
+	input->stock = fileset_make(request->arena);
+	int rc = read_stock(&input->stock, request->error);
+	if (!rc)
+		rc = fileset_from_zip(&input->upload, upload->bytes, upload->length, request->error);
+	if (rc == ERROR_INPUT || rc == ERROR_LIMIT || rc == ERROR_CONFLICT) {
+		snprintf(request->error->field, sizeof request->error->field, "task");
+		return request->error->code = ERROR_INPUT;
+	}
+	if (!rc && task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
+		rc = fail_field(request->error, "task", "The zip was read, but the task in it cannot be used:");
+	return rc;
+}
+
+static int read_input(struct request *request, const struct leaderboard *leaderboard, struct input *input)
+{
+	*input = (struct input){ .settings = {
+		.name = request_form_or(request, "name", ""), .accepting = request_form_flag(request, "accepting"),
+		.sources_public_after_deadline = request_form_flag(request, "sources_public"),
+	} };
+	read_gpus(request, &input->settings);
+	int rc = read_deadline(request, leaderboard, &input->settings.deadline_ms);
+	return rc ? rc : read_task(request, input, !leaderboard);
+}
+
+/* ---- showing the form ---- */
+
+static bool is_in(const char **names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* What workers offer now, and what is chosen though nobody offers it. */
+static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen, size_t chosen_count)
+{
+	struct offered_gpu *offered;
+	size_t count;
+	int rc = gpus_offered(request->db, request->arena, &offered, &count, request->error);
+	if (rc)
+		return rc;
+	form->devices = arena_array(request->arena, struct device_choice, count + chosen_count + 1);
+	const char **listed = arena_array(request->arena, const char *, count + 1);
+	for (size_t i = 0; i < count; i++) {
+		listed[i] = offered[i].model;
+		form->devices[form->device_count++] = (struct device_choice){ offered[i].model, offered[i].product, offered[i].workers,
+			is_in(chosen, chosen_count, offered[i].model) };
+	}
+	for (size_t i = 0; i < chosen_count; i++)
+		if (!is_in(listed, count, chosen[i]))
+			form->devices[form->device_count++] = (struct device_choice){ .model = chosen[i], .chosen = true };
+	return 0;
+}
+
+static int show_form(struct request *request, struct leaderboard_form *form, const char **chosen, size_t chosen_count)
+{
+	int rc = list_devices(request, form, chosen, chosen_count);
+	if (rc)
+		return rc;
+	form->name_error = form_error(request, "name");
+	form->deadline_error = form_error(request, "deadline");
+	form->task_error = form_error(request, "task");
+	form->gpu_error = form_error(request, "gpu");
+	form->form_error = form_error(request, "");
+	const char *title = form->leaderboard ? arena_printf(request->arena, "Edit %s", form->leaderboard->name) : "New leaderboard";
+	struct page page = page_make(request, title, "admin");
+	admin_leaderboard_page(&request->body, &page, form);
+	return 0;
+}
+
+/* The form again, as it was typed, with its sentence. Other errors are the router's. */
+static int show_again(struct request *request, const struct leaderboard *leaderboard, const struct input *input, int rc)
+{
+	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT && rc != ERROR_LIMIT)
+		return rc;
+	request->status = rc == ERROR_CONFLICT ? 409 : 422;
+	struct leaderboard_form form = {
+		.leaderboard = leaderboard, .name = input->settings.name, .deadline = request_form_or(request, "deadline", ""),
+		.gpu_other = "", .accepting = input->settings.accepting,
+		.sources_public = input->settings.sources_public_after_deadline, .faults = input->faults,
+	};
+	return show_form(request, &form, input->settings.gpus, input->settings.gpu_count);
+}
+
+/* ---- new ---- */
+
+int page_leaderboard_new(struct request *request)
+{
+	struct leaderboard_form form = { .name = "", .deadline = "", .gpu_other = "", .accepting = true, .sources_public = true };
+	return show_form(request, &form, NULL, 0);
+}
+
+int action_leaderboard_new(struct request *request)
+{
+	struct input input;
+	struct actor actor = actor_of(request);
+	int rc = read_input(request, NULL, &input);
+	if (!rc)
+		rc = leaderboard_create(request->db, request->arena, &input.settings, input.task, &input.upload, &input.stock, &actor,
+			NULL, request->error);
+	return rc ? show_again(request, NULL, &input, rc) : redirect(request, "/leaderboard/%s", input.settings.name);
+}
+
+/* ---- edit ---- */
+
+int page_leaderboard_edit(struct request *request)
+{
+	struct leaderboard leaderboard;
+	const char **gpus;
+	size_t gpu_count;
+	int rc = find_own(request, &leaderboard);
+	if (!rc)
+		rc = leaderboard_gpus(request->db, request->arena, leaderboard.id, &gpus, &gpu_count, request->error);
+	if (rc)
+		return rc;
+	format_text deadline;
+	deadline_value(deadline, sizeof deadline, leaderboard.deadline_ms);
+	struct leaderboard_form form = {
+		.leaderboard = &leaderboard, .name = leaderboard.name, .deadline = deadline, .gpu_other = "",
+		.accepting = leaderboard.accepting, .sources_public = leaderboard.sources_public_after_deadline,
+	};
+	return show_form(request, &form, gpus, gpu_count);
+}
+
+int action_leaderboard_edit(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct input input;
+	struct actor actor = actor_of(request);
+	int rc = find_own(request, &leaderboard);
+	if (rc)
+		return rc;
+	rc = read_input(request, &leaderboard, &input);
+	if (!rc)
+		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings, input.task, &input.upload,
+			&input.stock, &actor, request->error);
+	return rc ? show_again(request, &leaderboard, &input, rc) : redirect(request, "/leaderboard/%s", leaderboard.name);
+}
+
+/* ---- delete ---- */
+
+struct extent { int64_t versions, submissions, users, running; };
+static const struct column EXTENT_COLUMNS[] = {
+	INTEGER(struct extent, versions), INTEGER(struct extent, submissions), INTEGER(struct extent, users),
+	INTEGER(struct extent, running),
+};
+static const struct statement EXTENT = SELECT(struct extent, EXTENT_COLUMNS,
+	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = l.id) AS versions, "
+	"(SELECT COUNT(*) FROM submissions WHERE leaderboard_id = l.id) AS submissions, "
+	"(SELECT COUNT(DISTINCT user_id) FROM submissions WHERE leaderboard_id = l.id) AS users, "
+	"(SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"WHERE s.leaderboard_id = l.id AND j.state IN ('queued', 'running')) AS running "
+	"FROM leaderboards l WHERE l.id = ?");
+
+static int show_deletion(struct request *request, const struct leaderboard *leaderboard)
+{
+	struct deletion_form form = { .leaderboard = leaderboard, .typed = request_form_or(request, "name", ""),
+		.name_error = form_error(request, "name") };
+	struct extent extent;
+	int rc = database_row(request->db, request->arena, &EXTENT, &extent, request->error, "i", leaderboard->id);
+	if (rc)
+		return rc;
+	form.versions = extent.versions;
+	form.submissions = extent.submissions;
+	form.users = extent.users;
+	form.running = extent.running;
+	struct page page = page_make(request, arena_printf(request->arena, "Delete %s", leaderboard->name), "admin");
+	admin_leaderboard_delete_page(&request->body, &page, &form);
+	return 0;
+}
+
+int page_leaderboard_delete(struct request *request)
+{
+	struct leaderboard leaderboard;
+	int rc = find_own(request, &leaderboard);
+	return rc ? rc : show_deletion(request, &leaderboard);
+}
+
+int action_leaderboard_delete(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct actor actor = actor_of(request);
+	int rc = find_own(request, &leaderboard);
+	if (rc)
+		return rc;
+	if (strcmp(request_form_or(request, "name", ""), leaderboard.name) != 0) {
+		fail_field(request->error, "name", "This is not its name, so nothing was deleted; type %s.", leaderboard.name);
+		request->status = 422;
+		return show_deletion(request, &leaderboard);
+	}
+	rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
+	return rc ? rc : redirect(request, "/admin?deleted=1");
+}

@@ -1,0 +1,31 @@
+/* What the forms of a leaderboard show. */
+#ifndef PODIUM_CGI_ADMIN_LEADERBOARD_H
+#define PODIUM_CGI_ADMIN_LEADERBOARD_H
+
+#include "lib/leaderboard.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct device_choice {
+	const char *model, *product;  /* product NULL: no worker offers it now */
+	int64_t workers;
+	bool chosen;
+};
+
+struct leaderboard_form {
+	const struct leaderboard *leaderboard; /* NULL: a new one */
+	const char *name, *deadline, *gpu_other; /* as typed */
+	bool accepting, sources_public;
+	struct device_choice *devices; size_t device_count;
+	const char *name_error, *deadline_error, *task_error, *gpu_error, *form_error; /* sentences, or NULL */
+	struct task_faults faults;    /* of the task, each a sentence */
+};
+
+struct deletion_form {
+	const struct leaderboard *leaderboard;
+	int64_t versions, submissions, users, running;
+	const char *typed, *name_error;
+};
+
+#endif
