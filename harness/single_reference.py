@@ -1,0 +1,38 @@
+"""Gives a task in the older form, a single reference_code.py, the interface that eval.py expects.
+
+reference_code.py defines generate_input(), ref_kernel(data) and check_implementation(output, expected). It
+draws its inputs from the generators of random, numpy or torch, which are seeded here before each call.
+"""
+import copy
+
+import torch
+
+import reference_code
+from utils import set_seed
+
+
+def generate_input(seed):
+    set_seed(seed)
+    return reference_code.generate_input()
+
+
+def _largest_difference(output, expected):
+    """A sentence, or "" where the two cannot be compared element by element."""
+    if not (isinstance(output, torch.Tensor) and isinstance(expected, torch.Tensor)):
+        wanted, got = type(expected).__name__, type(output).__name__
+        return f"; it is a {got}, expected a {wanted}" if wanted != got else ""
+    if output.shape != expected.shape:
+        return f"; its shape is {list(output.shape)}, expected {list(expected.shape)}"
+    if not output.numel():
+        return ""
+    both = [side.detach().to("cpu", torch.float64).flatten() for side in (output, expected)]
+    off = torch.nan_to_num((both[0] - both[1]).abs(), nan=float("inf"))
+    index = int(off.argmax())
+    return f"; the largest difference is at flat index {index}: expected {both[1][index].item():g}, got {both[0][index].item():g}"
+
+
+def check_implementation(data, output):
+    expected = reference_code.ref_kernel(copy.deepcopy(data))
+    if reference_code.check_implementation(output, expected):
+        return True, ""
+    return False, "the output is not that of ref_kernel" + _largest_difference(output, expected)

@@ -1,0 +1,32 @@
+#include "harness/stock.h"
+
+/* The bytes of harness/FILE between `name` and `name_end`, with a zero behind them. */
+#define EMBED(symbol, file) \
+	__asm__(".section .rodata.stock, \"a\"\n" \
+		".balign 16\n" \
+		".global stock_" #symbol ", stock_" #symbol "_end\n" \
+		".hidden stock_" #symbol ", stock_" #symbol "_end\n" \
+		"stock_" #symbol ": .incbin \"harness/" file "\"\n" \
+		"stock_" #symbol "_end: .byte 0\n" \
+		".previous\n"); \
+	extern const char stock_##symbol[], stock_##symbol##_end[]
+
+EMBED(eval_py, "eval.py");
+EMBED(utils_py, "utils.py");
+EMBED(single_reference_py, "single_reference.py");
+EMBED(eval_cu, "eval.cu");
+EMBED(utils_h, "utils.h");
+
+#define STOCK(file_name, symbol, file_language, file_meaning) \
+	{ .name = file_name, .language = file_language, .meaning = file_meaning, .bytes = stock_##symbol, .end = stock_##symbol##_end }
+
+const struct stock_file stock_files[] = {
+	STOCK("eval.py", eval_py, "py", "runs a submission on every case, checks what it returns and times it"),
+	STOCK("utils.py", utils_py, "py", "helpers for reference.py: seeds, comparisons, deterministic reference results"),
+	STOCK("single_reference.py", single_reference_py, "py",
+		"stands as reference.py before a task that is a single reference_code.py"),
+	STOCK("eval.cu", eval_cu, "cu", "runs a submission on every case, checks what it returns and times it"),
+	STOCK("utils.h", utils_h, "cu", "device buffers, random inputs and comparisons for reference.cuh and submissions"),
+};
+
+const size_t stock_file_count = sizeof stock_files / sizeof stock_files[0];

@@ -1,0 +1,224 @@
+/* What eval.cu, a task's reference.cuh and submissions in CUDA C++ share: exit codes, CUDA_CHECK, device
+ * buffers, reproducible random inputs, and comparisons that say what differs. */
+#ifndef PODIUM_UTILS_H
+#define PODIUM_UTILS_H
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace ExitCodes {
+	constexpr int RAISED = 1;         /* the submission threw an exception */
+	constexpr int USAGE = 2;
+	constexpr int CUDA_API = 110;     /* a CUDA call failed */
+	constexpr int REPORT = 111;       /* the results cannot be written */
+	constexpr int VALIDATION = 112;   /* the answer is wrong */
+	constexpr int CASES = 113;        /* the cases cannot be read */
+}
+
+/* Ends the program with a sentence if a CUDA call failed. */
+#define CUDA_CHECK(call) podium_cuda_check((call), #call, __FILE__, __LINE__)
+
+inline void podium_cuda_check(cudaError_t status, const char *call, const char *file, int line)
+{
+	if (status == cudaSuccess)
+		return;
+	std::fflush(stdout);
+	std::fprintf(stderr, "%s:%d: %s failed: %s (%s)\n", file, line, call, cudaGetErrorString(status),
+		cudaGetErrorName(status));
+	/* No destructors: they would call into a CUDA that may be gone. */
+	std::_Exit(ExitCodes::CUDA_API);
+}
+
+/* ---- device memory ---- */
+
+/* An array on the GPU. Copies of the object share the memory, so that it is passed by value at no cost;
+ * clone() copies the memory too. The memory is freed with the last of them. All of it happens in the order of
+ * the default stream. */
+template <class T>
+class DeviceBuffer {
+public:
+	using value_type = T;
+
+	DeviceBuffer() = default;
+
+	explicit DeviceBuffer(std::size_t size) : size_(size)
+	{
+		T *memory = nullptr;
+		if (size)
+			CUDA_CHECK(cudaMallocAsync(&memory, size * sizeof(T), nullptr));
+		memory_ = std::shared_ptr<T>(memory, [](T *held) { cudaFreeAsync(held, nullptr); });
+	}
+
+	explicit DeviceBuffer(const std::vector<T> &values) : DeviceBuffer(values.size())
+	{
+		CUDA_CHECK(cudaMemcpy(data(), values.data(), bytes(), cudaMemcpyHostToDevice));
+	}
+
+	T *data() const { return memory_.get(); }
+	std::size_t size() const { return size_; }
+	std::size_t bytes() const { return size_ * sizeof(T); }
+
+	DeviceBuffer clone() const
+	{
+		DeviceBuffer made(size_);
+		CUDA_CHECK(cudaMemcpyAsync(made.data(), data(), bytes(), cudaMemcpyDeviceToDevice, nullptr));
+		return made;
+	}
+
+	std::vector<T> to_host() const
+	{
+		std::vector<T> values(size_);
+		CUDA_CHECK(cudaMemcpy(values.data(), data(), bytes(), cudaMemcpyDeviceToHost));
+		return values;
+	}
+
+	/* Every byte 0xff: NaN for floating-point types, -1 for integers. What a kernel forgets to write shows. */
+	void poison() const { CUDA_CHECK(cudaMemset(data(), 0xff, bytes())); }
+
+private:
+	std::shared_ptr<T> memory_;
+	std::size_t size_ = 0;
+};
+
+/* ---- reproducible random values, made on the GPU ---- */
+
+/* 64 well mixed bits for each (seed, index): the finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+__host__ __device__ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index)
+{
+	std::uint64_t z = seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+template <class T>
+__global__ void podium_fill_uniform(T *values, std::size_t size, std::uint64_t seed, float low, float high)
+{
+	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size; i += step) {
+		float unit = static_cast<float>(random_bits(seed, i) >> 40) * 0x1p-24f; /* 0 <= unit < 1 */
+		values[i] = static_cast<T>(low + (high - low) * unit);
+	}
+}
+
+/* The i-th value depends on nothing but the seed and i. */
+template <class T>
+void fill_uniform(const DeviceBuffer<T> &buffer, std::uint64_t seed, float low, float high)
+{
+	if (buffer.size())
+		podium_fill_uniform<<<1024, 256>>>(buffer.data(), buffer.size(), seed, low, high);
+	CUDA_CHECK(cudaGetLastError());
+}
+
+/* ---- what a check says ---- */
+
+/* A check calls pass(), or fail() with the reason; or check_equal() and check_close(), of which each adds
+ * its own failure. A check that says nothing has not passed.
+ *
+ *	reporter.fail() << "the sum is " << got << ", expected " << expected; */
+class TestReporter {
+public:
+	void pass() { passed_ = true; }
+
+	std::ostream &fail()
+	{
+		if (failed_)
+			text_ << '\n';
+		failed_ = true;
+		return text_;
+	}
+
+	template <class Got, class Expected>
+	bool check_equal(const char *what, const Got &got, const Expected &expected)
+	{
+		bool good = got == expected;
+		if (good)
+			pass();
+		else
+			fail() << what << " is " << got << ", expected " << expected;
+		return good;
+	}
+
+	template <class T>
+	bool check_close(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol);
+
+	/* The same bits would be too much to ask: 0.0 equals -0.0. NaN equals nothing. */
+	template <class T>
+	bool check_equal(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected) { return check_close(got, expected, 0, 0); }
+
+	bool has_passed() const { return passed_ && !failed_; }
+
+	std::string message() const
+	{
+		return failed_ || passed_ ? text_.str() : "check_implementation said neither that the output is right nor why it is wrong.";
+	}
+
+private:
+	bool passed_ = false, failed_ = false;
+	std::ostringstream text_;
+};
+
+__host__ __device__ inline bool podium_is_close(double got, double expected, double rtol, double atol)
+{
+	return got == expected || fabs(got - expected) <= atol + rtol * fabs(expected);
+}
+
+template <class T>
+__global__ void podium_count_wrong(const T *got, const T *expected, std::size_t size, double rtol, double atol,
+	unsigned long long *wrong)
+{
+	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+	unsigned long long mine = 0;
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size; i += step)
+		mine += !podium_is_close(static_cast<double>(got[i]), static_cast<double>(expected[i]), rtol, atol);
+	if (mine)
+		atomicAdd(wrong, mine);
+}
+
+/* Every element within |got - expected| <= atol + rtol * |expected|; compared on the GPU. */
+template <class T>
+bool TestReporter::check_close(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol)
+{
+	if (got.size() != expected.size()) {
+		fail() << "the output has " << got.size() << " elements, expected " << expected.size();
+		return false;
+	}
+	DeviceBuffer<unsigned long long> counter(std::vector<unsigned long long>{0});
+	if (got.size())
+		podium_count_wrong<<<1024, 256>>>(got.data(), expected.data(), got.size(), rtol, atol, counter.data());
+	CUDA_CHECK(cudaGetLastError());
+	unsigned long long wrong = counter.to_host()[0];
+	if (!wrong) {
+		pass();
+		return true;
+	}
+	constexpr int most_shown = 5;
+	std::vector<T> mine = got.to_host(), right = expected.to_host();
+	std::ostream &out = fail();
+	out.precision(9);
+	out << wrong << " of " << got.size() << " elements are wrong, the first at ";
+	int shown = 0;
+	for (std::size_t i = 0; i < mine.size() && shown < most_shown; i++) {
+		double a = static_cast<double>(mine[i]), b = static_cast<double>(right[i]);
+		if (podium_is_close(a, b, rtol, atol))
+			continue;
+		out << (shown++ ? "\n" : "") << '[' << i << "]: expected " << b << ", got " << a;
+		if (rtol > 0 || atol > 0)
+			out << " (off by " << std::fabs(a - b) << ", tolerance " << atol + rtol * std::fabs(b) << ')';
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,174 @@
+"""Helpers for a task's reference.py: seeds, comparisons that say what differs, deterministic reference
+results. eval.py uses set_seed and clear_l2_cache; the rest is for authors.
+"""
+import contextlib
+import functools
+import os
+import random
+
+import torch
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+def _name(value):
+    """What a dtype or a device is called in sentences."""
+    return str(value).replace("torch.", "")
+
+
+def set_seed(seed=42):
+    """Seeds the generators of random, numpy and torch (on every device)."""
+    random.seed(seed)
+    torch.manual_seed(seed % 2**63)
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+# ---- comparisons ----
+# Each returns (good, lines): whether the two agree, and sentences about what does not. The first sentence
+# names the first wrong element; the others give up to `max_print` more of them.
+
+
+def _form_fault(received, expected):
+    """What makes comparing elements pointless, or None."""
+    if not isinstance(received, torch.Tensor):
+        return f"expected a tensor, got {'nothing (None)' if received is None else 'a ' + type(received).__name__}"
+    for what in ("shape", "dtype", "device"):
+        got, wanted = getattr(received, what), getattr(expected, what)
+        if got != wanted:
+            got, wanted = (list(got), list(wanted)) if what == "shape" else (_name(got), _name(wanted))
+            return f"the {what} is {got}, expected {wanted}"
+    return None
+
+
+def _show(number):
+    return f"{number:.9g}" if isinstance(number, float) else repr(number)
+
+
+def _difference(expected, got):
+    try:
+        return abs(expected - got)
+    except (OverflowError, TypeError):
+        return float("nan")
+
+
+def _describe(received, expected, wrong, rtol, atol, max_print):
+    """The sentences about the elements where the mask `wrong` is set."""
+    places = torch.nonzero(wrong)
+    lines = []
+    for place in places[:max_print].tolist():
+        got, wanted = received[tuple(place)].item(), expected[tuple(place)].item()
+        line = f"{place}: expected {_show(wanted)}, got {_show(got)}"
+        if rtol or atol:
+            allowed = atol + rtol * abs(wanted)
+            line += f" (off by {_difference(wanted, got):.3g}, tolerance {allowed:.3g})"
+        lines.append(line)
+    lines[0] = f"{len(places)} of {wrong.numel()} elements are wrong, the first at {lines[0]}"
+    return lines
+
+
+@torch.no_grad()
+def verbose_allclose(received, expected, rtol=1e-5, atol=1e-8, max_print=5):
+    """Whether |received - expected| <= atol + rtol * |expected| for every element; NaN is never close."""
+    fault = _form_fault(received, expected)
+    if fault:
+        return False, [fault]
+    wrong = ~torch.isclose(received, expected, rtol=rtol, atol=atol)
+    if not bool(wrong.any()):
+        return True, []
+    return False, _describe(received, expected, wrong, rtol, atol, max_print)
+
+
+@torch.no_grad()
+def verbose_allequal(received, expected, max_print=5):
+    """Whether every element is equal; NaN equals nothing."""
+    fault = _form_fault(received, expected)
+    if fault:
+        return False, [fault]
+    wrong = received != expected
+    if not bool(wrong.any()):
+        return True, []
+    return False, _describe(received, expected, wrong, 0, 0, max_print)
+
+
+def match_reference(data, output, reference, rtol=1e-5, atol=1e-8):
+    """A check_implementation for outputs that are one tensor: compares with reference(data)."""
+    good, lines = verbose_allclose(output, reference(data), rtol=rtol, atol=atol)
+    return good, "\n".join(lines)
+
+
+def make_match_reference(reference, **tolerances):
+    """check_implementation = make_match_reference(ref_kernel, rtol=1e-3, atol=1e-3)"""
+
+    @functools.wraps(match_reference)
+    def check_implementation(data, output):
+        return match_reference(data, output, reference, **tolerances)
+
+    return check_implementation
+
+
+# ---- caches ----
+
+_flush_buffers = {}
+
+
+def _overwrite(size_bytes):
+    """Writes so many bytes on the GPU, always the same ones, so that nothing else stays in its caches."""
+    if not torch.cuda.is_available():
+        return
+    key = (torch.cuda.current_device(), size_bytes)
+    if key not in _flush_buffers:
+        _flush_buffers[key] = torch.empty(size_bytes // 8, dtype=torch.int64, device="cuda")
+    _flush_buffers[key].fill_(42)
+
+
+def clear_l2_cache():
+    """Queues a write of 256 MiB, more than four times the L2 cache of any GPU so far up to 64 MiB."""
+    _overwrite(256 * 1024 * 1024)
+
+
+def clear_l2_cache_large():
+    """The same with 1 GiB, for caches of up to 256 MiB."""
+    _overwrite(1024 * 1024 * 1024)
+
+
+# ---- reference results that do not change from run to run ----
+
+
+class DisableCuDNNTF32(contextlib.ContextDecorator):
+    """Inside: float32 products are computed in float32, not in TF32, by cuDNN and cuBLAS."""
+
+    def __enter__(self):
+        self._cudnn = torch.backends.cudnn.allow_tf32
+        self._matmul = torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cuda.matmul.allow_tf32 = False
+        return self
+
+    def __exit__(self, *exception):
+        torch.backends.cudnn.allow_tf32 = self._cudnn
+        torch.backends.cuda.matmul.allow_tf32 = self._matmul
+
+
+class DeterministicContext(DisableCuDNNTF32):
+    """Inside: the same, and only algorithms that give the same bits each time; others raise an error."""
+
+    def __enter__(self):
+        super().__enter__()
+        self._deterministic = torch.are_deterministic_algorithms_enabled()
+        self._benchmark = torch.backends.cudnn.benchmark
+        self._workspace = os.environ.get("CUBLAS_WORKSPACE_CONFIG")
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.backends.cudnn.benchmark = False
+        torch.use_deterministic_algorithms(True)
+        return self
+
+    def __exit__(self, *exception):
+        torch.use_deterministic_algorithms(self._deterministic)
+        torch.backends.cudnn.benchmark = self._benchmark
+        if self._workspace is None:
+            os.environ.pop("CUBLAS_WORKSPACE_CONFIG", None)
+        super().__exit__(*exception)
