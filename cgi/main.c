@@ -66,6 +66,21 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->body_source = fcgi;
 }
 
+/* The words behind a status (RFC 9110, section 15). */
+static const char *phrase_of(int status)
+{
+	static const struct { int status; const char *phrase; } known[] = {
+		{ 200, "OK" }, { 301, "Moved Permanently" }, { 303, "See Other" }, { 400, "Bad Request" }, { 403, "Forbidden" },
+		{ 404, "Not Found" }, { 405, "Method Not Allowed" }, { 409, "Conflict" }, { 413, "Content Too Large" },
+		{ 422, "Unprocessable Content" }, { 429, "Too Many Requests" }, { 500, "Internal Server Error" },
+		{ 503, "Service Unavailable" },
+	};
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (known[i].status == status)
+			return known[i].phrase;
+	return "Other";
+}
+
 static void put_header(FCGX_Stream *out, const char *name, const char *value)
 {
 	if (!value)
@@ -78,7 +93,8 @@ static void put_header(FCGX_Stream *out, const char *name, const char *value)
 
 static void send_response(const struct request *request, FCGX_Stream *out)
 {
-	FCGX_FPrintF(out, "Status: %d\r\n", request->status);
+	FCGX_FPrintF(out, "Status: %d %s\r\nContent-Length: %d\r\n", request->status, phrase_of(request->status),
+		(int)request->body.length);
 	put_header(out, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
 	put_header(out, "Location", request->location);
 	put_header(out, "Content-Disposition", request->disposition);

@@ -1,0 +1,100 @@
+#include "cgi/board.h"
+
+#include "lib/quote.h"
+#include "lib/text.h"
+
+#include <math.h>
+#include <string.h>
+
+struct board_row {
+	int64_t id, creator_id, task_version_id, version_number, version_at_ms, deadline_ms, accepting, entries;
+	const char *name, *language, *gpu;
+	double best_ns;
+};
+static const struct column BOARD_COLUMNS[] = {
+	INTEGER(struct board_row, id), INTEGER(struct board_row, creator_id), TEXT(struct board_row, name),
+	TEXT(struct board_row, language), INTEGER(struct board_row, task_version_id),
+	INTEGER(struct board_row, version_number), TIME(struct board_row, version_at_ms), TIME(struct board_row, deadline_ms),
+	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, entries),
+	REAL(struct board_row, best_ns),
+};
+/* Positions run from 1 without gaps, so the last one is the number of entries. */
+static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COLUMNS,
+	"SELECT l.id, l.creator_id, l.name, v.language, l.task_version_id, v.number AS version_number, "
+	"  v.created_at AS version_at_ms, l.deadline AS deadline_ms, l.accepting, g.gpu, "
+	"  (SELECT MAX(r.position) FROM ranking r WHERE r.leaderboard_id = l.id "
+	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu) AS entries, "
+	"  (SELECT r.score_ns FROM ranking r WHERE r.leaderboard_id = l.id "
+	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu AND r.position = 1 LIMIT 1) AS best_ns "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+	"WHERE l.name = ? ORDER BY g.position, g.gpu");
+
+static void fill_board(struct arena *arena, struct board *board, const struct board_row *rows, size_t count)
+{
+	*board = (struct board){
+		.id = rows->id, .creator_id = rows->creator_id, .name = rows->name, .language = rows->language,
+		.task_version_id = rows->task_version_id, .version_number = rows->version_number,
+		.version_at_ms = rows->version_at_ms, .deadline_ms = rows->deadline_ms, .accepting = rows->accepting,
+		.gpus = arena_array(arena, struct board_gpu, count),
+	};
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].gpu)
+			board->gpus[board->gpu_count++] = (struct board_gpu){
+				rows[i].gpu, rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries, rows[i].best_ns };
+}
+
+int board_by_name(struct request *request, const char *name, struct board *board)
+{
+	struct board_row *rows = NULL;
+	size_t count = 0;
+	/* The column is ASCII; what is no name is not worth a question. */
+	int rc = text_is_leaderboard_name(name)
+		? database_rows(request->db, request->arena, &BOARD_BY_NAME, &rows, &count, request->error, "s", name) : 0;
+	if (rc)
+		return rc;
+	if (!count)
+		return fail(request->error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(request->arena, name));
+	fill_board(request->arena, board, rows, count);
+	return 0;
+}
+
+static int unknown_gpu(struct request *request, const struct board *board, const char *wanted)
+{
+	cleanup_buffer struct buffer names = {0};
+	for (size_t i = 0; i < board->gpu_count; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", board->gpus[i].name);
+	return fail(request->error, ERROR_NOT_FOUND, "The leaderboard %s has no GPU named %s. It has: %s.", board->name,
+		quote(request->arena, wanted), board->gpu_count ? names.data : "none yet");
+}
+
+int board_chosen_gpu(struct request *request, const struct board *board, const struct board_gpu **gpu)
+{
+	const char *wanted = request_query(request, "gpu");
+	*gpu = board->gpu_count ? &board->gpus[0] : NULL;
+	if (!wanted || !*wanted)
+		return 0;
+	for (size_t i = 0; i < board->gpu_count; i++) {
+		*gpu = &board->gpus[i];
+		if (strcmp(board->gpus[i].name, wanted) == 0)
+			return 0;
+	}
+	return unknown_gpu(request, board, wanted);
+}
+
+const char *board_state(int64_t deadline_ms, int64_t accepting, int64_t now_ms)
+{
+	if (deadline_ms != TIME_NULL && deadline_ms <= now_ms)
+		return "ended";
+	return accepting ? "active" : "closed";
+}
+
+const char *language_title(const char *language)
+{
+	return strcmp(language, "cu") == 0 ? "CUDA C++" : "Python";
+}
+
+bool board_is_managed_by(const struct board *board, const struct viewer *viewer)
+{
+	return viewer->role == ROLE_ADMIN || (viewer->role == ROLE_CREATOR && viewer->id == board->creator_id);
+}

@@ -1,0 +1,40 @@
+/* A leaderboard as its pages show it: the row, its devices and how many are ranked on each, in one question
+ * to the database. */
+#ifndef PODIUM_CGI_BOARD_H
+#define PODIUM_CGI_BOARD_H
+
+#include "cgi/request.h"
+
+struct board_gpu {
+	const char *name;
+	int64_t entries;         /* users that are ranked */
+	double best_ns;          /* NAN: nobody yet */
+};
+
+struct board {
+	int64_t id, creator_id;
+	const char *name;
+	const char *language;    /* "py", "cu" */
+	int64_t task_version_id, version_number, version_at_ms;
+	int64_t deadline_ms;     /* TIME_NULL: none */
+	int64_t accepting;
+	struct board_gpu *gpus; size_t gpu_count;
+};
+
+/* ERROR_NOT_FOUND with a sentence when there is none of that name. */
+int board_by_name(struct request *request, const char *name, struct board *board);
+
+/* The GPU that ?gpu= names, else the first; NULL when the leaderboard has none. ERROR_NOT_FOUND with a sentence
+ * that lists what there is. */
+int board_chosen_gpu(struct request *request, const struct board *board, const struct board_gpu **gpu);
+
+/* "active", "closed" (by an admin) or "ended" (the deadline is over). */
+const char *board_state(int64_t deadline_ms, int64_t accepting, int64_t now_ms);
+
+/* "Python", "CUDA C++". */
+const char *language_title(const char *language);
+
+/* Whether the viewer may change it. */
+bool board_is_managed_by(const struct board *board, const struct viewer *viewer);
+
+#endif

@@ -1,0 +1,191 @@
+#include "cgi/task_view.h"
+
+#include "cgi/markdown.h"
+#include "lib/scope.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { description_heading = 3 }; /* below the page's name and "Description" */
+
+struct version_row { const char *definition, *description; };
+static const struct column VERSION_COLUMNS[] = {
+	TEXT(struct version_row, definition), TEXT(struct version_row, description),
+};
+static const struct statement VERSION = SELECT(struct version_row, VERSION_COLUMNS,
+	"SELECT definition, description FROM task_versions WHERE id = ?");
+
+static const struct column FILE_COLUMNS[] = {
+	TEXT(struct task_view_file, role), TEXT(struct task_view_file, path), INTEGER(struct task_view_file, size),
+};
+static const struct statement FILES = SELECT(struct task_view_file, FILE_COLUMNS,
+	"SELECT f.role, f.path, b.size FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"WHERE f.task_version_id = ? ORDER BY f.role, f.path");
+
+/* ---- cases ---- */
+
+static char *trimmed(struct arena *arena, const char *text, size_t length)
+{
+	while (length && isspace((unsigned char)*text))
+		text++, length--;
+	while (length && isspace((unsigned char)text[length - 1]))
+		length--;
+	return arena_strndup(arena, text, length);
+}
+
+/* Takes one `name: value;` from the front of `*line`. False at its end. */
+static bool next_argument(struct arena *arena, const char **line, const char **name, const char **value)
+{
+	size_t length = strcspn(*line, ";"), colon = strcspn(*line, ":;");
+	if (!length)
+		return false;
+	*name = trimmed(arena, *line, colon);
+	*value = colon < length ? trimmed(arena, *line + colon + 1, length - colon - 1) : "";
+	*line += length + ((*line)[length] == ';');
+	return true;
+}
+
+static size_t column_of(struct case_table *table, const char *name)
+{
+	size_t column = 0;
+	while (column < table->column_count && strcmp(table->columns[column], name) != 0)
+		column++;
+	return column;
+}
+
+static void find_columns(struct arena *arena, struct case_table *table, const char *const *lines, size_t count)
+{
+	const char *name, *value;
+	size_t most = 0;
+	for (size_t i = 0; i < count; i++)
+		for (const char *line = lines[i]; next_argument(arena, &line, &name, &value);)
+			most++;
+	table->columns = arena_array(arena, const char *, most + 1);
+	for (size_t i = 0; i < count; i++)
+		for (const char *line = lines[i]; next_argument(arena, &line, &name, &value);)
+			if (column_of(table, name) == table->column_count)
+				table->columns[table->column_count++] = name;
+}
+
+struct case_table case_table_make(struct arena *arena, const char *const *lines, size_t count)
+{
+	struct case_table table = { .row_count = count };
+	const char *name, *value;
+	find_columns(arena, &table, lines, count);
+	table.cells = arena_array(arena, const char *, count * table.column_count + 1);
+	for (size_t i = 0; i < count * table.column_count; i++)
+		table.cells[i] = "";
+	for (size_t i = 0; i < count; i++)
+		for (const char *line = lines[i]; next_argument(arena, &line, &name, &value);)
+			table.cells[i * table.column_count + column_of(&table, name)] = value;
+	return table;
+}
+
+/* ---- one version ---- */
+
+static const char *ranking_sentence(const struct task *task)
+{
+	static const char *const sentences[] = {
+		[RANKING_BY_LAST] = "The mean time of the last benchmark shape; the others are not timed.",
+		[RANKING_BY_MEAN] = "The arithmetic mean of the mean times of all benchmark shapes.",
+		[RANKING_BY_GEOM] = "The geometric mean of the mean times of all benchmark shapes.",
+	};
+	return task->benchmark_count == 1 ? "The mean time of the one benchmark shape." : sentences[task->ranking_by];
+}
+
+static int read_definition(struct arena *arena, const char *definition, struct task **task, struct error *error)
+{
+	json_t *json = json_loads(definition, 0, NULL);
+	if (!json)
+		return fail(error, ERROR_SYSTEM, "The definition of a task version is not JSON.");
+	int rc = task_from_json(arena, json, task, error);
+	json_decref(json);
+	return rc;
+}
+
+static const char *description_html(struct arena *arena, const char *markdown)
+{
+	cleanup_buffer struct buffer html = {0};
+	markdown_render(&html, markdown, strlen(markdown), description_heading);
+	return arena_strdup(arena, buffer_string(&html));
+}
+
+static int read_view(struct request *request, struct arena *arena, struct task_view *view)
+{
+	struct version_row row;
+	struct task *task;
+	int rc = database_row(request->db, arena, &VERSION, &row, request->error, "i", view->version_id);
+	if (!rc)
+		rc = read_definition(arena, row.definition, &task, request->error);
+	if (!rc)
+		rc = database_rows(request->db, arena, &FILES, &view->files, &view->file_count, request->error, "i", view->version_id);
+	if (rc)
+		return rc;
+	view->task = task;
+	view->description_html = description_html(arena, row.description);
+	view->tests = case_table_make(arena, task->tests, task->test_count);
+	view->benchmarks = case_table_make(arena, task->benchmarks, task->benchmark_count);
+	view->ranked_by = ranking_sentence(task);
+	return 0;
+}
+
+/* ---- the versions that a thread keeps ---- */
+
+enum { kept_versions = 16 };
+struct kept { struct arena *arena; struct task_view view; };
+
+static pthread_key_t kept_key;
+
+static void free_kept(void *value)
+{
+	struct kept *kept = value;
+	for (size_t i = 0; i < kept_versions; i++)
+		arena_free(kept[i].arena);
+	free(kept);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&kept_key, free_kept);
+}
+
+/* The thread's array; where there is no memory for it, nothing is kept. */
+static struct kept *thread_kept(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, make_key);
+	struct kept *kept = pthread_getspecific(kept_key);
+	if (!kept && (kept = calloc(kept_versions, sizeof *kept)) && pthread_setspecific(kept_key, kept)) {
+		free(kept);
+		kept = NULL;
+	}
+	return kept;
+}
+
+static int read_unkept(struct request *request, int64_t task_version_id, const struct task_view **view)
+{
+	struct task_view *fresh = arena_alloc(request->arena, sizeof *fresh);
+	fresh->version_id = task_version_id;
+	*view = fresh;
+	return read_view(request, request->arena, fresh);
+}
+
+int task_view_get(struct request *request, int64_t task_version_id, const struct task_view **view)
+{
+	struct kept *kept = thread_kept();
+	if (!kept)
+		return read_unkept(request, task_version_id, view);
+	struct kept *slot = &kept[task_version_id % kept_versions];
+	*view = &slot->view;
+	if (slot->arena && slot->view.version_id == task_version_id)
+		return 0;
+	arena_free(slot->arena);
+	*slot = (struct kept){ .arena = arena_new(), .view = { .version_id = task_version_id } };
+	int rc = read_view(request, slot->arena, &slot->view);
+	if (rc) {
+		arena_free(slot->arena);
+		slot->arena = NULL;
+	}
+	return rc;
+}
