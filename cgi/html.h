@@ -38,5 +38,6 @@ void html_time(struct buffer *out, int64_t ms, int64_t now_ms);          /* a <t
 void html_ordinal(struct buffer *out, int64_t number);                   /* 1st, 2nd, 3rd, 11th */
 void html_plural(struct buffer *out, int64_t count, const char *noun);   /* 1 case, 2 cases */
 void html_lines(struct buffer *out, const char *code);                   /* numbered lines, each `line-N` linkable */
+void html_lines_of(struct buffer *out, const char *code, const char *name); /* one of several on a page: `NAME-line-N` */
 
 #endif

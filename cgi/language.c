@@ -1,0 +1,161 @@
+/* The harness that ships with Podium, by language: what runs beside a submission, to be read by whoever submits. */
+#include "cgi/language.h"
+
+#include "cgi/board.h"
+#include "cgi/pages.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "templates/language.h"
+
+#include <string.h>
+
+static const struct language LANGUAGES[] = {
+	{
+		.code = "py",
+		.command = "python3 eval.py MODE CASEFILE",
+		.contract = "It is one file that defines custom_kernel(data): data is what the task's generate_input made, and what it "
+			"returns is checked by the task's check_implementation.",
+		.example =
+			"#!POPCORN leaderboard vectoradd_py\n"
+			"#!POPCORN gpus H200\n"
+			"import torch\n"
+			"\n"
+			"\n"
+			"def custom_kernel(data):\n"
+			"    a, b, output = data\n"
+			"    torch.add(a, b, out=output)\n"
+			"    return output\n",
+	}, {
+		.code = "cu",
+		.command = "./eval.out MODE CASEFILE",
+		.contract = "It is one file that defines output_t custom_kernel(input_t data), compiled by nvcc together with eval.cu: "
+			"input_t and output_t stand in the task's task.h, and what it returns is checked by check_implementation in its "
+			"reference.cuh.",
+		.example =
+			"//!POPCORN leaderboard twice_cu\n"
+			"//!POPCORN gpus H200\n"
+			"#include \"task.h\"\n"
+			"#include \"utils.h\"\n"
+			"\n"
+			"__global__ void twice(const float *x, float *y, int size)\n"
+			"{\n"
+			"\tint i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+			"\tif (i < size)\n"
+			"\t\ty[i] = 2 * x[i];\n"
+			"}\n"
+			"\n"
+			"/* What input_t holds is up to the task; here x, y and size, and y is the output. */\n"
+			"output_t custom_kernel(input_t data)\n"
+			"{\n"
+			"\ttwice<<<(data.size + 255) / 256, 256>>>(data.x, data.y, data.size);\n"
+			"\tCUDA_CHECK(cudaGetLastError());\n"
+			"\treturn data.y;\n"
+			"}\n",
+	},
+};
+
+/* docs/podium-run.md has the whole table. */
+static const struct exit_meaning EXITS[] = {
+	{ "0", "ran to its end; the line check says how", "passed, wrong answer" },
+	{ "0", "ended before the line check was written", "runtime error" },
+	{ "1 and any other", "the submission raised an error, or could not be loaded", "runtime error" },
+	{ "110", "a CUDA call failed", "runtime error" },
+	{ "112", "an answer is wrong", "wrong answer" },
+	{ "114", "a limit of the harness's own", "time limit" },
+	{ "2", "the mode is unknown, or the task's own files cannot be loaded", "internal error" },
+	{ "111", "nowhere to write the results", "internal error" },
+	{ "113", "a case cannot be read, or no input can be made for it", "internal error" },
+	{ "by a signal", "crashed, or was killed", "runtime error, memory limit" },
+};
+
+static const char RESULT_LINES[] =
+	"test-count: 2\n"
+	"test.0.spec: size: 128; seed: 5236\n"
+	"test.0.status: pass\n"
+	"test.1.spec: size: 1000; seed: 1001\n"
+	"test.1.status: fail\n"
+	"test.1.error: element 17 is 0.25, expected 0.5\n"
+	"check: fail\n"
+	"\n"
+	"benchmark-count: 1\n"
+	"benchmark.0.spec: size: 1048576; seed: 6543\n"
+	"benchmark.0.runs: 100\n"
+	"benchmark.0.mean: 31904.2\n"
+	"benchmark.0.std: 210.5\n"
+	"benchmark.0.err: 21.05\n"
+	"benchmark.0.best: 31530.0\n"
+	"benchmark.0.worst: 32811.0\n"
+	"check: pass\n";
+
+static int no_such_language(struct request *request, const char *code)
+{
+	cleanup_buffer struct buffer names = {0};
+	for (size_t i = 0; i < COUNT(LANGUAGES); i++)
+		buffer_printf(&names, "%s%s (%s)", i ? ", " : "", LANGUAGES[i].code, language_title(LANGUAGES[i].code));
+	return fail(request->error, ERROR_NOT_FOUND, "There is no language %s here. There are: %s.", quote(request->arena, code), names.data);
+}
+
+static int find_language(struct request *request, const struct language **language)
+{
+	const char *code = request->path_parameters[0];
+	for (size_t i = 0; i < COUNT(LANGUAGES); i++) {
+		*language = &LANGUAGES[i];
+		if (strcmp(code, LANGUAGES[i].code) == 0)
+			return 0;
+	}
+	return no_such_language(request, code);
+}
+
+static size_t files_of(struct arena *arena, const struct language *language, const struct stock_file ***files)
+{
+	size_t count = 0;
+	*files = arena_array(arena, const struct stock_file *, stock_file_count + 1);
+	for (size_t i = 0; i < stock_file_count; i++)
+		if (strcmp(stock_files[i].language, language->code) == 0)
+			(*files)[count++] = &stock_files[i];
+	return count;
+}
+
+int page_language(struct request *request)
+{
+	const struct language *language;
+	int rc = find_language(request, &language);
+	if (rc)
+		return rc;
+	struct language_view view = {
+		.language = language, .title = language_title(language->code), .exits = EXITS, .exit_count = COUNT(EXITS),
+		.result_lines = RESULT_LINES,
+	};
+	view.file_count = files_of(request->arena, language, &view.files);
+	struct page page = page_make(request, arena_printf(request->arena, "%s harness", view.title), "");
+	language_page(&request->body, &page, &view);
+	request->may_be_cached = true;
+	return 0;
+}
+
+static int no_such_file(struct request *request, const struct language *language, const struct stock_file **files, size_t count)
+{
+	cleanup_buffer struct buffer names = {0};
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", files[i]->name);
+	return fail(request->error, ERROR_NOT_FOUND, "The %s harness has no file %s. It has %s.", language_title(language->code),
+		quote(request->arena, request->path_parameters[1]), buffer_string(&names));
+}
+
+int page_language_raw(struct request *request)
+{
+	const struct language *language;
+	const struct stock_file **files;
+	int rc = find_language(request, &language);
+	if (rc)
+		return rc;
+	size_t count = files_of(request->arena, language, &files);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(files[i]->name, request->path_parameters[1]) == 0) {
+			response_as_text(request, files[i]->name, request_query(request, "download"));
+			buffer_append(&request->body, files[i]->bytes, (size_t)(files[i]->end - files[i]->bytes));
+			request->may_be_cached = true;
+			return 0;
+		}
+	return no_such_file(request, language, files, count);
+}

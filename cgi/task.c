@@ -1,0 +1,359 @@
+/* The files and the settings of a task, all of them: who is ranked by a pipeline may read it. Only the secret seed
+ * of ranked runs stays here; it belongs to the leaderboard and is in none of the files. */
+#include "cgi/task_page.h"
+
+#include "cgi/pages.h"
+#include "lib/leaderboard.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "templates/task.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum {
+	shown_most_bytes = 1000 * 1000, /* with a number before each line; more is better read in an editor */
+	shown_most_lines = 20000,
+	listed_most = 8,                /* names in a sentence, which holds 1023 bytes */
+	compile_timeout_s = 120,        /* podium-run's own */
+};
+
+/* In the order of enum task_file_role. */
+static const struct { const char *title, *titles, *meaning; } ROLES[] = {
+	[ROLE_FILE] = { "File", "Files",
+		"They lie beside the submission when it runs." },
+	[ROLE_TEMPLATE] = { "Template", "Templates", "What a submission can start from." },
+	[ROLE_SAMPLE] = { "Sample", "Samples",
+		"Submissions of the task's author, with the verdict that each must get." },
+	[ROLE_DEFINITION] = { "Definition", "Definition", "What the author has written; the settings come from it." },
+};
+
+static enum task_file_role role_of(const struct task_view_file *file)
+{
+	size_t role = 0;
+	while (role + 1 < COUNT(ROLES) && strcmp(task_file_role_name((enum task_file_role)role), file->role) != 0)
+		role++;
+	return (enum task_file_role)role;
+}
+
+static int read_task(struct request *request, struct board *board, const struct task_view **view)
+{
+	int rc = board_by_name(request, request->path_parameters[0], board);
+	return rc ? rc : task_view_get(request, board->task_version_id, view);
+}
+
+/* ---- notes: what becomes of a file ---- */
+
+static bool is_one_of(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static const char *file_note(struct arena *arena, const struct task *task, const char *path)
+{
+	const char *use = task->main && strcmp(task->main, path) == 0 ? "is run"
+		: is_one_of(task->sources, task->source_count, path) ? "is compiled" : "";
+	for (size_t i = 0; i < task->file_count; i++)
+		if (strcmp(task->files[i].name, path) == 0 && strncmp(task->files[i].source, "@STOCK@", 7) == 0)
+			return arena_printf(arena, "%s%scomes from Podium's harness", use, *use ? ", " : "");
+	return use;
+}
+
+static const char *template_source(const struct task *task, const char *language)
+{
+	for (size_t i = 0; i < task->template_count; i++)
+		if (strcmp(task->templates[i].language, language) == 0)
+			return task->templates[i].source;
+	return language;
+}
+
+static const char *sample_note(struct arena *arena, const struct task *task, const char *path)
+{
+	cleanup_buffer struct buffer note = {0};
+	for (size_t i = 0; i < task->expected_count; i++) {
+		const struct task_expected *expected = &task->expected[i];
+		const char *verdict = verdict_name(expected->verdict);
+		if (strcmp(expected->source, path) == 0)
+			buffer_printf(&note, "%s%s in mode %s", note.length ? ", " : "must get: ", verdict ? verdict : "any verdict", expected->mode);
+	}
+	return arena_strdup(arena, buffer_string(&note));
+}
+
+static const char *note_of(struct arena *arena, const struct task *task, const struct task_view_file *file)
+{
+	switch (role_of(file)) {
+	case ROLE_FILE: return file_note(arena, task, file->path);
+	case ROLE_TEMPLATE: return template_source(task, file->path);
+	case ROLE_SAMPLE: return sample_note(arena, task, file->path);
+	case ROLE_DEFINITION: break;
+	}
+	return "";
+}
+
+static size_t make_groups(struct arena *arena, const struct task_view *view, struct task_group groups[static COUNT(ROLES)])
+{
+	size_t count = 0;
+	for (size_t role = 0; role < COUNT(ROLES); role++) {
+		struct task_listed *files = arena_array(arena, struct task_listed, view->file_count + 1);
+		size_t file_count = 0;
+		for (size_t i = 0; i < view->file_count; i++)
+			if (role_of(&view->files[i]) == role)
+				files[file_count++] = (struct task_listed){ &view->files[i], note_of(arena, view->task, &view->files[i]) };
+		if (file_count)
+			groups[count++] = (struct task_group){ ROLES[role].titles, ROLES[role].meaning, files, file_count };
+	}
+	return count;
+}
+
+/* ---- settings ---- */
+
+enum { most_settings = 20 };
+struct settings { struct arena *arena; struct task_setting list[most_settings]; size_t count; };
+
+static void add(struct settings *settings, const char *name, const char *value)
+{
+	if (value && *value && settings->count < most_settings)
+		settings->list[settings->count++] = (struct task_setting){ .name = name, .value = value };
+}
+
+static void add_code(struct settings *settings, const char *name, const char *value)
+{
+	size_t before = settings->count;
+	add(settings, name, value);
+	if (settings->count > before)
+		settings->list[before].is_code = true;
+}
+
+static const char *joined(struct arena *arena, const char *const *texts, size_t count)
+{
+	cleanup_buffer struct buffer all = {0};
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&all, "%s%s", i ? " " : "", texts[i]);
+	return arena_strdup(arena, buffer_string(&all));
+}
+
+static const char *slot_name(const struct task *task)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (task->files[i].is_submission)
+			return task->files[i].name;
+	return NULL;
+}
+
+static const char *defines(struct arena *arena, const struct task *task)
+{
+	cleanup_buffer struct buffer all = {0};
+	for (size_t i = 0; i < task->define_count; i++) {
+		const struct task_define *define = &task->defines[i];
+		buffer_printf(&all, "%s-D%s%s%s", i ? " " : "", define->name, define->value ? "=" : "", define->value ? define->value : "");
+	}
+	return arena_strdup(arena, buffer_string(&all));
+}
+
+static void add_start(struct settings *settings, const struct task *task)
+{
+	struct arena *arena = settings->arena;
+	add_code(settings, "The submission becomes", slot_name(task));
+	if (task->main)
+		add_code(settings, "Run as", arena_printf(arena, "python3 %s MODE CASEFILE", task->main));
+	add_code(settings, "Compiled by nvcc", joined(arena, task->sources, task->source_count));
+	add_code(settings, "Include folders", joined(arena, task->include_dirs, task->include_dir_count));
+	add_code(settings, "Defines", defines(arena, task));
+	add_code(settings, "Compile flags", joined(arena, task->compile_flags, task->compile_flag_count));
+}
+
+static const char *devices(struct arena *arena, const struct board *board)
+{
+	cleanup_buffer struct buffer all = {0};
+	for (size_t i = 0; i < board->gpu_count; i++)
+		buffer_printf(&all, "%s%s", i ? ", " : "", board->gpus[i].name);
+	return arena_strdup(arena, board->gpu_count ? all.data : "none is chosen yet");
+}
+
+static void add_runs(struct settings *settings, const struct board *board, const struct task_view *view)
+{
+	const struct task *task = view->task;
+	struct arena *arena = settings->arena;
+	add(settings, "Devices", devices(arena, board));
+	add(settings, "Several GPUs", task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
+	add(settings, "Time limits", arena_printf(arena, "compiling %d s, tests %lld s, benchmarks %lld s, ranked runs %lld s",
+		compile_timeout_s, (long long)task->test_timeout_s, (long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
+	add(settings, "Score", view->ranked_by);
+	add(settings, "Seed of tests and benchmarks", task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
+	add(settings, "Seed of ranked runs", "secret, the same for everyone");
+	add(settings, "Engine", task_engine_name(task->engine));
+	add_code(settings, "Operations of a run", task->flops);
+	add_code(settings, "Bytes of a run", task->bytes);
+	if (task->tolerance > 0)
+		add(settings, "Tolerance", arena_printf(arena, "%g", task->tolerance));
+}
+
+/* ---- the page of the task ---- */
+
+int page_task(struct request *request)
+{
+	struct board board;
+	const struct task_view *view;
+	int rc = read_task(request, &board, &view);
+	if (rc)
+		return rc;
+	struct settings settings = { .arena = request->arena };
+	add(&settings, "Language", language_title(board.language));
+	add_start(&settings, view->task);
+	add_runs(&settings, &board, view);
+	struct task_group groups[COUNT(ROLES)];
+	struct task_overview overview = {
+		.board = &board, .view = view, .settings = settings.list, .setting_count = settings.count,
+		.groups = groups, .group_count = make_groups(request->arena, view, groups),
+	};
+	struct page page = page_make(request, arena_printf(request->arena, "Task of %s", board.name), "leaderboards");
+	task_page(&request->body, &page, &overview);
+	request->may_be_cached = true;
+	return 0;
+}
+
+/* ---- one file ---- */
+
+static bool is_at(const struct task_view_file *file, const char *address)
+{
+	size_t length = strlen(file->role);
+	return strncmp(address, file->role, length) == 0 && address[length] == '/' && strcmp(address + length + 1, file->path) == 0;
+}
+
+static int no_such_file(struct request *request, const struct board *board, const struct task_view *view, const char *wanted)
+{
+	cleanup_buffer struct buffer names = {0};
+	for (size_t i = 0; i < view->file_count && i < listed_most; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", quote(request->arena, view->files[i].path));
+	if (view->file_count > listed_most)
+		buffer_printf(&names, " and %zu more", view->file_count - listed_most);
+	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no file %s. It has %s.", board->name,
+		quote(request->arena, wanted), view->file_count ? names.data : "none");
+}
+
+/* The file at ROLE/PATH; a path without its role finds the first file of that name. */
+static int find_file(struct request *request, const struct board *board, const struct task_view *view,
+	const struct task_view_file **file)
+{
+	const char *wanted = request->path_parameters[1];
+	*file = NULL;
+	for (size_t i = 0; i < view->file_count && !*file; i++)
+		if (is_at(&view->files[i], wanted))
+			*file = &view->files[i];
+	for (size_t i = 0; i < view->file_count && !*file; i++)
+		if (strcmp(view->files[i].path, wanted) == 0)
+			*file = &view->files[i];
+	return *file ? 0 : no_such_file(request, board, view, wanted);
+}
+
+static int read_file(struct request *request, const struct task_view *view, const struct task_view_file *file,
+	struct blob_value *content)
+{
+	return leaderboard_file(request->db, request->arena, view->version_id, role_of(file), file->path, content, request->error);
+}
+
+static bool is_text(const struct blob_value *content)
+{
+	return !content->length || (text_is_utf8(content->bytes, content->length) && !memchr(content->bytes, '\0', content->length));
+}
+
+static bool is_too_long(const struct blob_value *content)
+{
+	size_t lines = 0;
+	const char *bytes = content->bytes;
+	for (size_t i = 0; i < content->length; i++)
+		lines += bytes[i] == '\n';
+	return content->length > shown_most_bytes || lines > shown_most_lines;
+}
+
+static const char *obstacle_of(const struct task_file_view *shown, const struct blob_value *content)
+{
+	if (!shown->is_text)
+		return "This file is not text (UTF-8), so it cannot be shown here. It can be downloaded.";
+	if (!content->length)
+		return "This file is empty.";
+	return is_too_long(content) ? "This file is too long for this page. It can be read plainly or downloaded." : NULL;
+}
+
+int page_task_file(struct request *request)
+{
+	struct board board;
+	const struct task_view *view;
+	struct task_file_view shown = { .board = &board };
+	struct blob_value content;
+	int rc = read_task(request, &board, &view);
+	if (!rc)
+		rc = find_file(request, &board, view, &shown.file);
+	if (!rc)
+		rc = read_file(request, view, shown.file, &content);
+	if (rc)
+		return rc;
+	shown.title = ROLES[role_of(shown.file)].title;
+	shown.note = note_of(request->arena, view->task, shown.file);
+	shown.is_text = is_text(&content);
+	shown.obstacle = obstacle_of(&shown, &content);
+	shown.text = shown.obstacle ? NULL : content.bytes;
+	struct page page = page_make(request, arena_printf(request->arena, "%s of %s", shown.file->path, board.name), "leaderboards");
+	task_file_page(&request->body, &page, &shown);
+	request->may_be_cached = true;
+	return 0;
+}
+
+/* ---- its bytes ---- */
+
+/* What a browser could not show is only downloaded. */
+static int answer_bytes(struct request *request, const char *name, const struct blob_value *content)
+{
+	response_as_text(request, name, request_query(request, "download") || !is_text(content));
+	buffer_append(&request->body, content->bytes, content->length);
+	request->may_be_cached = true;
+	return 0;
+}
+
+static int answer_file(struct request *request, const struct task_view *view, const struct task_view_file *file)
+{
+	struct blob_value content;
+	int rc = read_file(request, view, file, &content);
+	if (rc)
+		return rc;
+	bool is_template = role_of(file) == ROLE_TEMPLATE; /* its path is a language */
+	return answer_bytes(request, is_template ? template_source(view->task, file->path) : file->path, &content);
+}
+
+int page_task_raw(struct request *request)
+{
+	struct board board;
+	const struct task_view *view;
+	const struct task_view_file *file;
+	int rc = read_task(request, &board, &view);
+	if (!rc)
+		rc = find_file(request, &board, view, &file);
+	return rc ? rc : answer_file(request, view, file);
+}
+
+static int no_such_template(struct request *request, const struct board *board, const struct task *task)
+{
+	cleanup_buffer struct buffer names = {0};
+	for (size_t i = 0; i < task->template_count; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", task->templates[i].language);
+	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no template for %s. It has %s%s.", board->name,
+		quote(request->arena, request->path_parameters[1]), task->template_count ? "templates for " : "none",
+		buffer_string(&names));
+}
+
+int page_template_raw(struct request *request)
+{
+	struct board board;
+	const struct task_view *view;
+	int rc = read_task(request, &board, &view);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < view->file_count; i++)
+		if (role_of(&view->files[i]) == ROLE_TEMPLATE && strcasecmp(view->files[i].path, request->path_parameters[1]) == 0)
+			return answer_file(request, view, &view->files[i]);
+	return no_such_template(request, &board, view->task);
+}
