@@ -1,5 +1,5 @@
-"""Helpers for a task's reference.py: seeds, comparisons that say what differs, deterministic reference
-results. eval.py uses set_seed and clear_l2_cache; the rest is for authors.
+"""Helpers for a task's reference.py: seeds, random inputs, comparisons that say what differs, deterministic
+reference results. eval.py uses set_seed and clear_l2_cache; the rest is for authors.
 """
 import contextlib
 import functools
@@ -25,6 +25,48 @@ def set_seed(seed=42):
     torch.manual_seed(seed % 2**63)
     if numpy is not None:
         numpy.random.seed(seed % 2**32)
+
+
+# ---- inputs ----
+
+
+def _signed(number):
+    """The 64-bit integer with the bits that `number` has there: torch's integers are signed, and wrap."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _mix(z, multiplier, shift):
+    """One step of SplitMix64's finaliser, in place."""
+    z ^= (z >> shift) & ((1 << (64 - shift)) - 1)
+    return z.mul_(_signed(multiplier))
+
+
+def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
+    """Reproducible random numbers, low <= number < high before they are rounded to dtype. They depend on
+    nothing but seed and position, so a CPU and a GPU get the same; torch's own generators differ between the
+    two. `device` is the GPU if there is one, else the CPU.
+
+    The random bits are those of random_bits in utils.h: SplitMix64 (Steele, Lea, Flood 2014)."""
+    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    made = torch.empty(shape, dtype=dtype, device=device)
+    flat, step = made.view(-1), 0x9e3779b97f4a7c15
+    piece = max(flat.numel(), 1) if device.type == "cuda" else 1 << 15  # on a CPU: what its cache holds
+    for first in range(0, flat.numel(), piece):
+        last = min(first + piece, flat.numel())
+        z = torch.arange(first + 1, last + 1, device=device).mul_(_signed(step)).add_(_signed(seed * 0xd1342543de82ef95))
+        z = _mix(_mix(z, 0xbf58476d1ce4e5b9, 30), 0x94d049bb133111eb, 27)
+        z ^= (z >> 31) & 0x1ffffffff
+        unit = ((z >> 40) & 0xffffff).float().mul_(2.0**-24)
+        flat[first:last] = unit.mul_(high - low).add_(low)
+    return made
+
+
+def same_memory(output, given):
+    """Whether `output` is the tensor `given` or a view of all of it: for is_output_of, where custom_kernel must
+    return the memory that it was given to fill."""
+    return (isinstance(output, torch.Tensor) and output.device == given.device and output.dtype == given.dtype
+            and output.shape == given.shape and output.stride() == given.stride()
+            and output.data_ptr() == given.data_ptr())
 
 
 # ---- comparisons ----

@@ -1,0 +1,3 @@
+def custom_kernel(data):
+    A, B, output = data
+    return A.float() + B.float()

@@ -1,0 +1,2 @@
+def custom_kernel(data):
+    raise NotImplementedError("this sample always fails")
