@@ -14,8 +14,10 @@ handler page_task, page_task_file, page_task_raw, page_template_raw, page_langua
 handler page_submit, action_submit;
 /* submission.c */
 handler page_submission, page_submission_status, page_submission_source;
-/* history.c: my rankings, a user's page, the queue */
-handler page_history, page_user, page_queue;
+/* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
+handler page_history;
+handler page_user;
+handler page_queue;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
 /* admin.c: overview, users, audit log */

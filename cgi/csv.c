@@ -1,0 +1,62 @@
+#include "cgi/csv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void begin_field(struct buffer *out)
+{
+	if (out->length && out->data[out->length - 1] != '\n')
+		buffer_byte(out, ',');
+}
+
+static void quoted(struct buffer *out, const char *text)
+{
+	buffer_byte(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			buffer_byte(out, '"');
+		buffer_byte(out, *text);
+	}
+	buffer_byte(out, '"');
+}
+
+void csv_text(struct buffer *out, const char *text)
+{
+	cleanup_buffer struct buffer value = {0};
+	if (*text && strchr("=+-@\t\r", *text))
+		buffer_byte(&value, '\'');
+	buffer_text(&value, text);
+	begin_field(out);
+	if (strpbrk(text, "\",\r\n"))
+		quoted(out, buffer_string(&value));
+	else
+		buffer_text(out, buffer_string(&value));
+}
+
+void csv_integer(struct buffer *out, int64_t number)
+{
+	begin_field(out);
+	buffer_printf(out, "%lld", (long long)number);
+}
+
+void csv_real(struct buffer *out, double number)
+{
+	enum { sure_digits = 15, all_digits = 17 };
+	char text[32];
+	begin_field(out);
+	if (!isfinite(number))
+		return;
+	for (int digits = sure_digits; digits <= all_digits; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, number);
+		if (strtod(text, NULL) == number)
+			break;
+	}
+	buffer_text(out, text);
+}
+
+void csv_end_line(struct buffer *out)
+{
+	buffer_text(out, "\r\n");
+}

@@ -1,0 +1,121 @@
+/* The front page. */
+#include "cgi/home.h"
+
+#include "cgi/board.h"
+#include "cgi/pages.h"
+#include "templates/home.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct home_row {
+	const char *name, *language, *gpu, *user;
+	int64_t deadline_ms, accepting, entries, place, user_id;
+	double score_ns;
+};
+static const struct column HOME_COLUMNS[] = {
+	TEXT(struct home_row, name), TEXT(struct home_row, language), TIME(struct home_row, deadline_ms),
+	INTEGER(struct home_row, accepting), TEXT(struct home_row, gpu), INTEGER(struct home_row, entries),
+	INTEGER(struct home_row, place), INTEGER(struct home_row, user_id), TEXT(struct home_row, user),
+	REAL(struct home_row, score_ns),
+};
+/* A row for each of the first three positions on each device, NULL where nobody has it: naming the positions one by
+ * one makes each a single look into ranking_order, however long the ranking is. The last position is the number of
+ * entries; it is looked up once per device. */
+static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
+	"SELECT l.name, v.language, l.deadline AS deadline_ms, l.accepting, g.gpu, "
+	"  IF(top.position = 1, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
+	"  r.place, r.user_id, u.name AS user, r.score_ns "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+	"JOIN (SELECT 1 AS position UNION ALL SELECT 2 UNION ALL SELECT 3) top "
+	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
+	"  AND r.position = top.position "
+	"LEFT JOIN users u ON u.id = r.user_id "
+	"ORDER BY l.name, g.position, g.gpu, top.position");
+
+/* ---- rows to leaderboards ---- */
+
+static void add_entry(struct home_gpu *gpu, const struct home_row *row)
+{
+	if (row->entries != SQL_NULL_INTEGER)
+		gpu->entries = row->entries;
+	if (row->user && gpu->top_count < home_top)
+		gpu->top[gpu->top_count++] = (struct home_entry){ row->place, row->user_id, row->user, row->score_ns };
+}
+
+/* Takes the rows of one device; returns how many. */
+static size_t add_gpu(struct home_board *board, const struct home_row *rows, size_t count)
+{
+	struct home_gpu *gpu = &board->gpus[board->gpu_count++];
+	gpu->name = rows->gpu;
+	size_t taken = 0;
+	while (taken < count && strcmp(rows[taken].gpu, rows->gpu) == 0)
+		add_entry(gpu, &rows[taken++]);
+	return taken;
+}
+
+/* Takes the rows of one leaderboard; returns how many. */
+static size_t add_board(struct arena *arena, struct home_board *board, const struct home_row *rows, size_t count, int64_t now)
+{
+	size_t own = 1;
+	while (own < count && strcmp(rows[own].name, rows->name) == 0)
+		own++;
+	*board = (struct home_board){
+		.name = rows->name, .language = rows->language, .deadline_ms = rows->deadline_ms,
+		.state = board_state(rows->deadline_ms, rows->accepting, now), .gpus = arena_array(arena, struct home_gpu, own),
+	};
+	for (size_t i = 0; rows->gpu && i < own;)
+		i += add_gpu(board, rows + i, own - i);
+	return own;
+}
+
+/* ---- order ---- */
+
+static bool is_active(const struct home_board *board)
+{
+	return strcmp(board->state, "active") == 0;
+}
+
+/* Active ones first. Of those the soonest deadline, of the others the one that ended last; those without one at the
+ * end; equal ones by name. */
+static int by_urgency(const void *left, const void *right)
+{
+	const struct home_board *a = left, *b = right;
+	if (is_active(a) != is_active(b))
+		return is_active(a) ? -1 : 1;
+	if (a->deadline_ms == b->deadline_ms)
+		return strcasecmp(a->name, b->name);
+	if (a->deadline_ms == TIME_NULL || b->deadline_ms == TIME_NULL)
+		return a->deadline_ms == TIME_NULL ? 1 : -1;
+	bool sooner = a->deadline_ms < b->deadline_ms;
+	return sooner == is_active(a) ? -1 : 1;
+}
+
+static struct home_view make_view(struct arena *arena, const struct home_row *rows, size_t count, int64_t now)
+{
+	struct home_board *boards = arena_array(arena, struct home_board, count + 1);
+	size_t board_count = 0, active = 0;
+	for (size_t i = 0; i < count;)
+		i += add_board(arena, &boards[board_count++], rows + i, count - i, now);
+	if (board_count)
+		qsort(boards, board_count, sizeof *boards, by_urgency);
+	while (active < board_count && is_active(&boards[active]))
+		active++;
+	return (struct home_view){ boards, active, boards + active, board_count - active };
+}
+
+int page_home(struct request *request)
+{
+	struct home_row *rows;
+	size_t count;
+	int rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "");
+	if (rc)
+		return rc;
+	struct page page = page_make(request, "Leaderboards", "leaderboards");
+	struct home_view view = make_view(request->arena, rows, count, page.now_ms);
+	home_page(&request->body, &page, &view);
+	request->may_be_cached = true;
+	return 0;
+}

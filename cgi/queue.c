@@ -1,0 +1,89 @@
+/* What is running and waiting, and the devices that do the work. */
+#include "cgi/queue.h"
+
+#include "cgi/pages.h"
+#include "templates/queue.h"
+
+#include <string.h>
+
+enum { most_jobs = 200, most_counted = 10000, most_devices = 200, reload_s = 5 };
+
+static const struct column JOB_COLUMNS[] = {
+	INTEGER(struct queue_job, id), INTEGER(struct queue_job, submission_id), TEXT(struct queue_job, leaderboard),
+	INTEGER(struct queue_job, user_id), TEXT(struct queue_job, user), TEXT(struct queue_job, gpu), TEXT(struct queue_job, mode),
+	TEXT(struct queue_job, state), TEXT(struct queue_job, progress), INTEGER(struct queue_job, attempt),
+	TEXT(struct queue_job, lease_owner), TIME(struct queue_job, since_ms),
+};
+/* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
+ * found without looking at the others. */
+#define JOBS_IN(state, since) \
+	"(SELECT j.id, j.submission_id, l.name AS leaderboard, s.user_id, u.name AS user, j.gpu, s.mode, j.state, j.progress, " \
+	"  j.attempt, j.lease_owner, j." since " AS since_ms " \
+	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
+	"JOIN jobs j ON j.id = first.id JOIN submissions s ON s.id = j.submission_id " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id)"
+static const struct statement JOBS = SELECT(struct queue_job, JOB_COLUMNS,
+	JOBS_IN("running", "started_at") " UNION ALL " JOBS_IN("queued", "queued_at") " ORDER BY state = 'queued', since_ms, id");
+
+struct count_row { int64_t count; };
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
+static const struct statement COUNT_JOBS = SELECT(struct count_row, COUNT_COLUMNS,
+	"SELECT COUNT(*) AS count FROM (SELECT id FROM jobs WHERE state IN ('running', 'queued') LIMIT ?) waiting");
+
+static const struct column DEVICE_COLUMNS[] = {
+	INTEGER(struct queue_device, worker_id), TEXT(struct queue_device, worker), TEXT(struct queue_device, version),
+	TIME(struct queue_device, started_at_ms), TIME(struct queue_device, seen_at_ms), INTEGER(struct queue_device, online),
+	TEXT(struct queue_device, model), TEXT(struct queue_device, product), INTEGER(struct queue_device, memory_bytes),
+};
+static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUMNS,
+	"SELECT w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
+	"  COALESCE(g.seen_at, w.seen_at) AS seen_at_ms, "
+	"  w.seen_at > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
+	"    AND COALESCE(g.seen_at, w.seen_at) > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND AS online, g.model, g.product, g.memory_bytes "
+	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
+	"ORDER BY w.seen_at > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND DESC, w.name, g.model, g.uuid LIMIT ?");
+
+/* Only a full list has a rest that is worth counting. */
+static int count_more(struct request *request, struct queue_view *view)
+{
+	struct count_row all;
+	int rc = database_row(request->db, request->arena, &COUNT_JOBS, &all, request->error, "i", (int64_t)most_counted);
+	if (rc)
+		return rc;
+	view->more = all.count > (int64_t)view->job_count ? all.count - (int64_t)view->job_count : 0;
+	view->even_more = all.count == most_counted;
+	return 0;
+}
+
+static int read_jobs(struct request *request, struct queue_view *view)
+{
+	struct queue_job *jobs;
+	size_t count;
+	int rc = database_rows(request->db, request->arena, &JOBS, &jobs, &count, request->error, "ii", (int64_t)most_jobs,
+		(int64_t)most_jobs);
+	if (rc)
+		return rc;
+	view->jobs = jobs;
+	view->job_count = count < most_jobs ? count : most_jobs;
+	while (view->running < view->job_count && strcmp(jobs[view->running].state, "running") == 0)
+		view->running++;
+	return count < most_jobs ? 0 : count_more(request, view);
+}
+
+int page_queue(struct request *request)
+{
+	struct queue_view view = {0};
+	struct queue_device *devices;
+	int rc = read_jobs(request, &view);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &DEVICES, &devices, &view.device_count, request->error, "i",
+			(int64_t)most_devices);
+	if (rc)
+		return rc;
+	view.devices = devices;
+	struct page page = page_make(request, "Queue", "queue");
+	page.refresh_s = reload_s;
+	queue_page(&request->body, &page, &view);
+	request->may_be_cached = true;
+	return 0;
+}

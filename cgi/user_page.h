@@ -1,0 +1,22 @@
+/* What a user's public page shows: nothing but the name, since when, and places in rankings. */
+#ifndef PODIUM_CGI_USER_PAGE_H
+#define PODIUM_CGI_USER_PAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct user_place {
+	const char *leaderboard, *gpu;
+	int64_t deadline_ms, accepting;
+	int64_t place, entries, submission_id, submitted_at_ms;
+	double score_ns, score_err_ns;
+};
+
+struct user_view {
+	int64_t id;
+	const char *name;
+	int64_t created_at_ms;
+	const struct user_place *places; size_t count;
+};
+
+#endif
