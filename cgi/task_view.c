@@ -101,7 +101,8 @@ static int read_definition(struct arena *arena, const char *definition, struct t
 		return fail(error, ERROR_SYSTEM, "The definition of a task version is not JSON.");
 	int rc = task_from_json(arena, json, task, error);
 	json_decref(json);
-	return rc;
+	/* What is stored was checked before; if it is wrong now, that is no mistake of the visitor. */
+	return rc == ERROR_INPUT ? ERROR_SYSTEM : rc;
 }
 
 static const char *description_html(struct arena *arena, const char *markdown)

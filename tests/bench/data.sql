@@ -7,7 +7,7 @@ INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('bench', 1, '2099
 SET @leaderboard = LAST_INSERT_ID();
 INSERT INTO leaderboard_gpus VALUES (@leaderboard, 'H200', 0), (@leaderboard, 'CPU', 1);
 INSERT INTO task_versions (leaderboard_id, number, language, description, definition) VALUES (@leaderboard, 1, 'py',
-  '# Bench\n\nA leaderboard that only exists to be **measured**.', '{"language": "py", "description": "", "files": [{"name": "submission.py", "submission": true}], "main": "eval.py", "tests": ["size: 1; seed: 1"], "benchmarks": ["size: 1; seed: 1"], "test_timeout_s": 180, "benchmark_timeout_s": 180, "ranked_timeout_s": 180, "ranking_by": "geom"}');
+  '# Bench\n\nA leaderboard that only exists to be **measured**.', '{"benchmark_timeout_s": 180, "benchmarks": ["size: 1; seed: 1"], "bytes": null, "compile_flags": [], "defines": [], "description": "", "engine": "custom", "expected": [], "files": [{"is_submission": true, "name": "submission.py", "source": "@SUBMISSION@"}], "flops": null, "gpus": [], "has_seed": false, "include_dirs": [], "language": "py", "main": "eval.py", "multi_gpu": false, "ranked_timeout_s": 180, "ranking_by": "geom", "seed": 0, "sources": [], "templates": [], "test_timeout_s": 180, "tests": ["size: 1; seed: 1"], "tolerance": 0.0}');
 SET @version = LAST_INSERT_ID();
 UPDATE leaderboards SET task_version_id = @version WHERE id = @leaderboard;
 INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, submitted_at)
