@@ -13,8 +13,9 @@ static const struct language LANGUAGES[] = {
 	{
 		.code = "py",
 		.command = "python3 eval.py MODE CASEFILE",
-		.contract = "It is one file that defines custom_kernel(data): data is what the task's generate_input made, and what it "
-			"returns is checked by the task's check_implementation.",
+		.defines = "custom_kernel(data)",
+		.contract = "Its argument is what generate_input of the task's reference.py made, and what it returns is checked by "
+			"check_implementation there.",
 		.example =
 			"#!POPCORN leaderboard vectoradd_py\n"
 			"#!POPCORN gpus H200\n"
@@ -28,9 +29,9 @@ static const struct language LANGUAGES[] = {
 	}, {
 		.code = "cu",
 		.command = "./eval.out MODE CASEFILE",
-		.contract = "It is one file that defines output_t custom_kernel(input_t data), compiled by nvcc together with eval.cu: "
-			"input_t and output_t stand in the task's task.h, and what it returns is checked by check_implementation in its "
-			"reference.cuh.",
+		.defines = "output_t custom_kernel(input_t data)",
+		.contract = "It is compiled by nvcc together with eval.cu. The two types stand in the task's task.h; the argument is what "
+			"generate_input of its reference.cuh made, and what is returned is checked by check_implementation there.",
 		.example =
 			"//!POPCORN leaderboard twice_cu\n"
 			"//!POPCORN gpus H200\n"
@@ -56,8 +57,8 @@ static const struct language LANGUAGES[] = {
 
 /* docs/podium-run.md has the whole table. */
 static const struct exit_meaning EXITS[] = {
-	{ "0", "ran to its end; the line check says how", "passed, wrong answer" },
-	{ "0", "ended before the line check was written", "runtime error" },
+	{ "0", "ran to its end and wrote check: pass or check: fail", "passed or wrong answer" },
+	{ "0", "ended before it had written check", "runtime error" },
 	{ "1 and any other", "the submission raised an error, or could not be loaded", "runtime error" },
 	{ "110", "a CUDA call failed", "runtime error" },
 	{ "112", "an answer is wrong", "wrong answer" },
@@ -65,7 +66,7 @@ static const struct exit_meaning EXITS[] = {
 	{ "2", "the mode is unknown, or the task's own files cannot be loaded", "internal error" },
 	{ "111", "nowhere to write the results", "internal error" },
 	{ "113", "a case cannot be read, or no input can be made for it", "internal error" },
-	{ "by a signal", "crashed, or was killed", "runtime error, memory limit" },
+	{ "by a signal", "crashed, or was killed", "runtime error or memory limit" },
 };
 
 static const char RESULT_LINES[] =

@@ -10,7 +10,8 @@ struct language {
 	const char *code;         /* "py", "cu" */
 	const char *command;      /* that runs the harness */
 	const char *example;      /* a submission */
-	const char *contract;     /* what it must define, in a sentence */
+	const char *defines;      /* what the submission must define */
+	const char *contract;     /* what becomes of that, in a sentence */
 };
 
 struct exit_meaning { const char *code, *meaning, *verdict; };
@@ -20,7 +21,7 @@ struct language_view {
 	const char *title;        /* "Python" */
 	const struct stock_file **files; size_t file_count;
 	const struct exit_meaning *exits; size_t exit_count;
-	const char *result_lines; /* an example of each mode's */
+	const char *result_lines; /* an example: a test, a benchmark */
 };
 
 #endif

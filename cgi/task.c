@@ -21,11 +21,9 @@ enum {
 
 /* In the order of enum task_file_role. */
 static const struct { const char *title, *titles, *meaning; } ROLES[] = {
-	[ROLE_FILE] = { "File", "Files",
-		"They lie beside the submission when it runs." },
+	[ROLE_FILE] = { "File", "Files", "They lie beside the submission when it runs." },
 	[ROLE_TEMPLATE] = { "Template", "Templates", "What a submission can start from." },
-	[ROLE_SAMPLE] = { "Sample", "Samples",
-		"Submissions of the task's author, with the verdict that each must get." },
+	[ROLE_SAMPLE] = { "Sample", "Samples", "Submissions of the task's author, with the verdict that each must get." },
 	[ROLE_DEFINITION] = { "Definition", "Definition", "What the author has written; the settings come from it." },
 };
 
@@ -180,7 +178,7 @@ static void add_runs(struct settings *settings, const struct board *board, const
 	struct arena *arena = settings->arena;
 	add(settings, "Devices", devices(arena, board));
 	add(settings, "Several GPUs", task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
-	add(settings, "Time limits", arena_printf(arena, "compiling %d s, tests %lld s, benchmarks %lld s, ranked runs %lld s",
+	add(settings, "Time limits", arena_printf(arena, "compiling %d\u00a0s, tests %lld\u00a0s, benchmarks %lld\u00a0s, ranked runs %lld\u00a0s",
 		compile_timeout_s, (long long)task->test_timeout_s, (long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
 	add(settings, "Score", view->ranked_by);
 	add(settings, "Seed of tests and benchmarks", task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
