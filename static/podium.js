@@ -1,36 +1,95 @@
-/* Small improvements; every page is complete without them. Live status is live.js. */
+// Small improvements; every page is complete without them. Live status is live.js.
 "use strict";
+(() => {
+	const main = document.getElementById("main");
 
-/* <button data-copy="id">: copies the text of the element with that id, without its line numbers. */
-function textOf(element) {
-	const copy = element.cloneNode(true);
-	for (const number of copy.querySelectorAll(".line-number"))
-		number.remove();
-	return copy.textContent;
-}
+	// ---- copying: <button data-copy="id" hidden> copies the text of that element, without its line numbers ----
 
-async function copy(button) {
-	const label = button.textContent;
-	try {
-		await navigator.clipboard.writeText(textOf(document.getElementById(button.dataset.copy)));
-		button.textContent = "Copied";
-	} catch {
-		button.textContent = "Not allowed here";
-	}
-	setTimeout(() => { button.textContent = label; }, 1500);
-}
+	const textOf = (element) => {
+		const copy = element.cloneNode(true);
+		copy.querySelectorAll(".line-number").forEach((number) => number.remove());
+		return copy.textContent;
+	};
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-	/* Browsers offer the clipboard to https and localhost only; elsewhere the button stays hidden. */
-	if (!navigator.clipboard)
-		continue;
-	button.hidden = false;
-	button.addEventListener("click", () => copy(button));
-}
+	const copy = async (button) => {
+		const label = button.textContent;
+		button.disabled = true;
+		try {
+			await navigator.clipboard.writeText(textOf(document.getElementById(button.dataset.copy)));
+			button.textContent = "Copied";
+		} catch {
+			button.textContent = "Not allowed here";
+		}
+		setTimeout(() => {
+			button.textContent = label;
+			button.disabled = false;
+		}, 1500);
+	};
 
-/* Times: hovering shows the reader's own zone below the UTC time. */
-for (const time of document.querySelectorAll("time[datetime]")) {
-	const at = new Date(time.dateTime);
-	if (!isNaN(at))
-		time.title = (time.title ? time.title + "\n" : "") + at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) + " in your time zone";
-}
+	// Browsers offer the clipboard to https and localhost only; elsewhere the buttons stay hidden.
+	const offerCopying = () => {
+		if (!navigator.clipboard) return;
+		for (const button of main.querySelectorAll("[data-copy][hidden]")) {
+			button.hidden = false;
+			button.addEventListener("click", () => copy(button));
+		}
+	};
+
+	// ---- times: hovering shows the reader's own zone below the UTC time ----
+
+	const addLocalTimes = () => {
+		for (const time of main.querySelectorAll("time[datetime]:not([data-local])")) {
+			const at = new Date(time.dateTime);
+			if (isNaN(at)) continue;
+			time.dataset.local = "";
+			const local = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+			time.title = `${time.title}\n${local} in your time zone`.trim();
+		}
+	};
+
+	// ---- files: one that is dropped anywhere on a form goes into its file field ----
+
+	const takesFiles = (event) => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
+
+	const take = (input, files) => {
+		const one = new DataTransfer();
+		one.items.add(files[0]);
+		input.files = one.files;
+		input.dispatchEvent(new Event("change", { bubbles: true }));
+		input.focus();
+	};
+
+	const offerDropping = () => {
+		for (const input of main.querySelectorAll("input[type=file]:not([data-drop])")) {
+			const form = input.form, field = input.closest(".field") || input;
+			if (!form || form.querySelectorAll("input[type=file]").length > 1) continue;
+			input.dataset.drop = "";
+			form.addEventListener("dragover", (event) => {
+				if (!takesFiles(event)) return;
+				event.preventDefault();
+				event.dataTransfer.dropEffect = "copy";
+				field.classList.add("drop");
+			});
+			form.addEventListener("dragleave", (event) => {
+				if (!form.contains(event.relatedTarget)) field.classList.remove("drop");
+			});
+			form.addEventListener("drop", (event) => {
+				field.classList.remove("drop");
+				if (!takesFiles(event)) return;
+				event.preventDefault();
+				const isFolder = event.dataTransfer.items[0]?.webkitGetAsEntry?.()?.isDirectory;
+				if (event.dataTransfer.files.length && !isFolder) take(input, event.dataTransfer.files);
+			});
+		}
+	};
+
+	const improve = () => {
+		offerCopying();
+		addLocalTimes();
+		offerDropping();
+	};
+
+	improve();
+	// live.js puts fresh content in place.
+	new MutationObserver(improve).observe(main, { childList: true });
+})();
