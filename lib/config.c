@@ -37,6 +37,7 @@ static const struct key {
 	STRING_KEY(worker_name, "", "name of this worker; empty: the host's name"),
 	STRING_KEY(worker_runner, "", "podium-run; empty: the one beside podium-worker"),
 	STRING_KEY(worker_directory, "/tmp", "where jobs are unpacked"),
+	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even where there is a GPU"),
 	WHOLE_KEY(lease_ms, "30000", 1000, 600000, "how long a silent worker keeps its job"),
 	WHOLE_KEY(poll_ms, "200", 20, 60000, "how often an idle worker looks for jobs"),

@@ -23,6 +23,7 @@ struct config {
 	char worker_name[64];      /* default: the host's name */
 	char worker_runner[256];   /* path of podium-run; default: beside podium-worker */
 	char worker_directory[256];/* where jobs are unpacked */
+	char device_locks[256];    /* folder of the devices' lock files; empty: /run/lock, else /tmp */
 	int64_t worker_cpu;        /* 1: offer the CPU as a device always; 0: only where there is no GPU */
 	int64_t lease_ms;
 	int64_t poll_ms;           /* how often an idle worker looks for jobs */

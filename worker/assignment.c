@@ -1,0 +1,98 @@
+#include "worker/assignment.h"
+
+#include "lib/text.h"
+
+#include <sodium.h>
+#include <string.h>
+
+/* Compiling, starting, killing and reporting, on top of the stages' own limits. */
+enum { spare_ms = 300 * 1000 };
+
+struct work {
+	int64_t task_version_id, secret_seed;
+	const char *mode, *file_name, *definition;
+	struct blob_value source;
+};
+static const struct column WORK_COLUMNS[] = {
+	INTEGER(struct work, task_version_id), INTEGER(struct work, secret_seed), TEXT(struct work, mode),
+	TEXT(struct work, file_name), TEXT(struct work, definition), BLOB(struct work, source),
+};
+static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
+	"SELECT s.task_version_id, l.secret_seed, s.mode, s.file_name, v.definition, b.content AS source "
+	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
+	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ?");
+
+struct file { const char *path; struct blob_value content; };
+static const struct column FILE_COLUMNS[] = { TEXT(struct file, path), BLOB(struct file, content) };
+static const struct statement FILES = SELECT(struct file, FILE_COLUMNS,
+	"SELECT f.path, b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"WHERE f.task_version_id = ? AND f.role = 'file' ORDER BY f.path");
+
+static json_t *base64(const struct blob_value *content)
+{
+	size_t size = sodium_base64_encoded_len(content->length, sodium_base64_VARIANT_ORIGINAL);
+	char *text = malloc(size);
+	if (!text)
+		return NULL;
+	sodium_bin2base64(text, size, content->bytes, content->length, sodium_base64_VARIANT_ORIGINAL);
+	json_t *value = json_string(text);
+	free(text);
+	return value;
+}
+
+static json_t *file_json(const struct file *file)
+{
+	const char *bytes = file->content.length ? file->content.bytes : "";
+	size_t length = file->content.length;
+	if (text_is_utf8(bytes, length) && !memchr(bytes, '\0', length))
+		return json_pack("{s:s, s:s%}", "path", file->path, "text", bytes, length);
+	return json_pack("{s:s, s:o}", "path", file->path, "base64", base64(&file->content));
+}
+
+static json_t *files_json(const struct file *files, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, file_json(&files[i]));
+	return list;
+}
+
+static json_t *device_json(const struct device *device)
+{
+	if (strcmp(device->model, "CPU") == 0)
+		return json_pack("{s:s}", "model", "CPU");
+	return json_pack("{s:s, s:s, s:s}", "model", device->model, "uuid", device->uuid, "compute_capability",
+		device->compute_capability);
+}
+
+static int64_t seconds(const json_t *definition, const char *key)
+{
+	return json_integer_value(json_object_get(definition, key));
+}
+
+int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
+	const struct tools *tools, struct assignment *assignment, struct error *error)
+{
+	struct work work;
+	struct file *files;
+	size_t count;
+	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->submission_id);
+	if (!rc)
+		rc = database_rows(db, arena, &FILES, &files, &count, error, "i", work.task_version_id);
+	if (rc)
+		return rc;
+	json_t *definition = json_loads(work.definition, 0, NULL);
+	assignment->limit_ms = spare_ms + 1000 * (seconds(definition, "test_timeout_s") + seconds(definition, "benchmark_timeout_s")
+		+ seconds(definition, "ranked_timeout_s"));
+	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
+	assignment->message = json_pack("{s:{s:I, s:s, s:o, s:o, s:o, s:{s:s, s:s%}, s:s, s:s}}", "job",
+		"id", (json_int_t)claim->job_id, "mode", work.mode, "device", device_json(device), "task", definition,
+		"files", files_json(files, count), "submission", "name", work.file_name,
+		"text", work.source.length ? work.source.bytes : "", work.source.length,
+		"python", tools->python, "nvcc", tools->nvcc);
+	if (!assignment->message)
+		return fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)claim->job_id);
+	if (strcmp(work.mode, "ranked") == 0)
+		json_object_set_new(json_object_get(assignment->message, "job"), "secret_seed", json_integer(work.secret_seed));
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* What podium-run must know to run a claimed job, read from the database. */
+#ifndef PODIUM_WORKER_ASSIGNMENT_H
+#define PODIUM_WORKER_ASSIGNMENT_H
+
+#include "lib/arena.h"
+#include "lib/database.h"
+#include "lib/error.h"
+#include "worker/device.h"
+#include "worker/queue.h"
+
+#include <jansson.h>
+
+struct tools { const char *python, *nvcc; }; /* paths; "" where there is none */
+
+struct assignment {
+	json_t *message;          /* {"job": ...} of docs/podium-run.md; the caller owns it */
+	int64_t limit_ms;         /* podium-run ends every stage by itself before all of this has passed */
+};
+
+int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
+	const struct tools *tools, struct assignment *assignment, struct error *error);
+
+#endif

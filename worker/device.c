@@ -1,0 +1,185 @@
+#include "worker/device.h"
+
+#include "lib/buffer.h"
+#include "lib/log.h"
+#include "lib/scope.h"
+#include "worker/nvml.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+
+/* ---- names ---- */
+
+static bool is_one_of(const char *word, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcasecmp(word, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_memory_size(const char *word)
+{
+	size_t digits = strspn(word, "0123456789");
+	return digits && strcasecmp(word + digits, "GB") == 0;
+}
+
+static bool says_nothing(const char *word)
+{
+	static const char *const empty_words[] = { "NVIDIA", "Tesla", "GeForce", "Quadro", "Graphics", "Device", "Generation" };
+	return is_one_of(word, empty_words, COUNT(empty_words)) || is_memory_size(word) || strncasecmp(word, "SXM", 3) == 0
+		|| strncasecmp(word, "HBM", 3) == 0;
+}
+
+static void append_word(struct buffer *model, const char *word)
+{
+	/* RTX 4090 is one name; H100 PCIe is a name and what sets it apart. */
+	bool continues = model->length && isalpha((unsigned char)model->data[model->length - 1]) && isdigit((unsigned char)*word);
+	if (model->length && !continues)
+		buffer_byte(model, '-');
+	for (; *word; word++)
+		if (isalnum((unsigned char)*word))
+			buffer_byte(model, *word);
+}
+
+const char *device_model(struct arena *arena, const char *product)
+{
+	enum { most_bytes = 48 }; /* gpus.model */
+	cleanup_buffer struct buffer model = {0};
+	char *rest = arena_strdup(arena, product), *word;
+	while ((word = strtok_r(rest, " -/()", &rest)))
+		if (!says_nothing(word))
+			append_word(&model, word);
+	return model.length ? arena_strndup(arena, model.data, model.length < most_bytes ? model.length : most_bytes) : "GPU";
+}
+
+/* ---- the CPU ---- */
+
+const char *machine_processor(struct arena *arena)
+{
+	cleanup_file FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[512];
+	while (file && fgets(line, sizeof line, file)) {
+		char *colon = strchr(line, ':');
+		if (colon && strncmp(line, "model name", 10) == 0)
+			return arena_strndup(arena, colon + 2, strcspn(colon + 2, "\n"));
+	}
+	return "unknown processor";
+}
+
+int64_t machine_memory_bytes(void)
+{
+	return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+static struct device cpu_device(struct arena *arena)
+{
+	return (struct device){ .model = "CPU", .product = machine_processor(arena), .uuid = "CPU", .driver = "",
+		.compute_capability = "", .memory_bytes = machine_memory_bytes() };
+}
+
+/* ---- GPUs ---- */
+
+static bool bind_nvml(struct nvml *nvml)
+{
+	nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!nvml->library)
+		return false;
+	bool complete = true;
+#define NVML_BIND(name, member, parameters) \
+	*(void **)&nvml->member = dlsym(nvml->library, #name); \
+	complete = complete && nvml->member;
+	NVML_CALLS(NVML_BIND)
+#undef NVML_BIND
+	if (!complete)
+		log_warning("The NVIDIA driver's libnvidia-ml.so.1 is too old: it lacks calls that Podium needs. No GPU is offered.");
+	return complete;
+}
+
+static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int index, const char *driver, struct device *device)
+{
+	struct nvmlDevice_st *handle;
+	struct nvml_memory memory;
+	char product[nvml_name_bytes], uuid[nvml_uuid_bytes];
+	int major, minor;
+	if (nvml->device_by_index(index, &handle) || nvml->device_name(handle, product, sizeof product)
+		|| nvml->device_uuid(handle, uuid, sizeof uuid) || nvml->device_memory(handle, &memory)
+		|| nvml->device_compute_capability(handle, &major, &minor))
+		return false;
+	*device = (struct device){
+		.model = device_model(arena, product), .product = arena_strdup(arena, product), .uuid = arena_strdup(arena, uuid),
+		.driver = driver, .compute_capability = arena_printf(arena, "%d.%d", major, minor), .memory_bytes = (int64_t)memory.total,
+	};
+	return true;
+}
+
+static size_t read_gpus(struct arena *arena, const struct nvml *nvml, struct device **devices)
+{
+	char driver[nvml_driver_bytes] = "";
+	unsigned int there = 0;
+	size_t count = 0;
+	if (nvml->driver_version(driver, sizeof driver) || nvml->device_count(&there))
+		log_warning("The NVIDIA driver does not say which GPUs it has. No GPU is offered.");
+	*devices = arena_array(arena, struct device, there + 1); /* one more for the CPU */
+	const char *kept_driver = arena_strdup(arena, driver);
+	for (unsigned int i = 0; i < there; i++) {
+		if (read_gpu(arena, nvml, i, kept_driver, &(*devices)[count]))
+			count++;
+		else
+			log_warning("GPU %u does not answer the driver's questions; it is not offered.", i);
+	}
+	return count;
+}
+
+void devices_find(struct arena *arena, bool with_cpu, struct device **devices, size_t *count)
+{
+	struct nvml nvml = {0};
+	*count = 0;
+	*devices = arena_array(arena, struct device, 1);
+	if (bind_nvml(&nvml)) {
+		unsigned int status = nvml.start();
+		if (status == NVML_CALL_SUCCEEDED) {
+			*count = read_gpus(arena, &nvml, devices);
+			nvml.stop();
+		} else {
+			log_warning("The NVIDIA driver does not start (NVML status %u). No GPU is offered.", status);
+		}
+	}
+	if (nvml.library)
+		dlclose(nvml.library);
+	if (with_cpu || !*count)
+		(*devices)[(*count)++] = cpu_device(arena);
+}
+
+/* ---- locks ---- */
+
+int device_lock_open(const struct device *device, const char *directory, struct error *error)
+{
+	if (!*directory)
+		directory = access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
+	cleanup_buffer struct buffer path = {0};
+	buffer_printf(&path, "%s/podium-%s.lock", directory, device->uuid);
+	/* The folder may be everybody's and the file another user's: then the kernel refuses O_CREAT. */
+	int lock = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (lock < 0 && errno == ENOENT)
+		lock = open(path.data, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (lock < 0)
+		return fail(error, ERROR_SYSTEM, "Cannot open the device's lock file %s: %s. Remove it, or choose another folder with "
+			"PODIUM_DEVICE_LOCKS.", path.data, strerror(errno));
+	return lock;
+}
+
+bool device_lock_try(int lock)
+{
+	return flock(lock, LOCK_EX | LOCK_NB) == 0;
+}
+
+void device_lock_release(int lock)
+{
+	flock(lock, LOCK_UN);
+}

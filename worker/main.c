@@ -1,0 +1,221 @@
+/* podium-worker: offers this machine's devices, takes jobs for them and writes their results back. */
+#include "lib/config.h"
+#include "lib/format.h"
+#include "lib/log.h"
+#include "lib/scope.h"
+#include "worker/registration.h"
+#include "worker/slot.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+enum { EXIT_WRONG_USAGE = 2, renew_ms = 1000 };
+
+static const char USAGE[] =
+	"Usage: podium-worker\n"
+	"\n"
+	"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
+	"jobs for them with podium-run and writes the results back. SIGTERM or Ctrl-C ends it; a job that is running\n"
+	"then is queued again. Several may work for one database, each under its own name.\n"
+	"\n"
+	"Settings, from the environment or the file that PODIUM_CONFIG names:\n";
+
+/* ---- what this machine has ---- */
+
+static const char *beside_this_program(struct arena *arena, const char *name)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+	path[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(path, '/');
+	return arena_printf(arena, "%.*s/%s", slash ? (int)(slash - path) : 0, path, name);
+}
+
+static const char *find_on_path(struct arena *arena, const char *name)
+{
+	const char *folders = getenv("PATH");
+	char *rest = arena_strdup(arena, folders ? folders : "/usr/bin:/bin"), *folder;
+	while ((folder = strtok_r(rest, ":", &rest))) {
+		const char *path = arena_printf(arena, "%s/%s", folder, name);
+		if (access(path, X_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+static const char *find_nvcc(struct arena *arena, const struct config *config)
+{
+	static const char fallback[] = "/usr/local/cuda/bin/nvcc";
+	const char *nvcc = config->nvcc[0] ? config->nvcc : find_on_path(arena, "nvcc");
+	return nvcc ? nvcc : access(fallback, X_OK) == 0 ? fallback : "";
+}
+
+/* Takes as long as importing torch does. */
+static const char *find_python(struct arena *arena, const struct config *config, const char *runner)
+{
+	const char *option = config->python[0] ? arena_printf(arena, "--find-python=%s", config->python) : "--find-python";
+	const char *words[] = { runner, option, NULL };
+	cleanup_free char *python = runner_ask(words);
+	if (!python)
+		log_warning("%s cannot import torch, so Python tasks that need it are refused here. Install torch for it (Debian: "
+			"python3-torch), or name another interpreter with PODIUM_PYTHON.", config->python[0] ? config->python : "No python3");
+	return python ? arena_strdup(arena, python) : "";
+}
+
+/* ---- running ---- */
+
+struct worker {
+	const struct config *config;
+	struct registration registration;
+	struct slot *slots;
+	size_t running;
+	struct database *db;
+	int stop;                /* an event that the slots wait on as well */
+	bool has_failed;
+};
+
+static int start_slots(struct worker *worker, const char *runner, struct error *error)
+{
+	const struct registration *registration = &worker->registration;
+	for (; worker->running < registration->device_count; worker->running++) {
+		int rc = slot_start(&worker->slots[worker->running], worker->config, &registration->devices[worker->running],
+			registration->tools, runner, worker->stop, error);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Once a second. False when this worker must stop. */
+static bool keep_house(struct worker *worker, bool *database_is_away)
+{
+	struct error error = {0};
+	size_t count = 0;
+	int rc = registration_renew(worker->db, &worker->registration, &error);
+	if (rc == ERROR_NOT_FOUND)
+		rc = registration_write(worker->db, &worker->registration, &error);
+	if (rc == ERROR_CONFLICT) {
+		log_error("%s", error.text);
+		return false;
+	}
+	if (!rc)
+		rc = queue_reclaim(worker->db, &count, &error);
+	if (count && !rc)
+		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued again or given up.", count);
+	if (rc && !*database_is_away)
+		log_warning("%s It is tried again until it works.", error.text);
+	*database_is_away = rc != 0;
+	return true;
+}
+
+/* Until a signal comes, or another worker takes the name. */
+static void serve(struct worker *worker, const sigset_t *signals)
+{
+	const struct timespec pause = { .tv_sec = renew_ms / 1000, .tv_nsec = renew_ms % 1000 * 1000000 };
+	bool database_is_away = false;
+	int signal_number;
+	while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0) {
+		if (!keep_house(worker, &database_is_away)) {
+			worker->has_failed = true;
+			break;
+		}
+	}
+	if (signal_number > 0)
+		log_info("Stops: %s.", strsignal(signal_number));
+	if (eventfd_write(worker->stop, 1))
+		log_error("Cannot wake the slots: %s.", strerror(errno));
+	for (size_t i = 0; i < worker->running; i++)
+		slot_join(&worker->slots[i]);
+}
+
+/* The database may start later than we do. */
+static int first_registration(struct worker *worker, const sigset_t *signals, struct error *error)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	bool told = false;
+	int rc;
+	while ((rc = registration_write(worker->db, &worker->registration, error)) == ERROR_DATABASE) {
+		if (!told)
+			log_warning("%s It is tried again until it works.", error->text);
+		told = true;
+		if (sigtimedwait(signals, NULL, &second) > 0)
+			break;
+	}
+	return rc;
+}
+
+static int run(const struct config *config, const sigset_t *signals, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = database_lazy(config);
+	cleanup_fd int stop = eventfd(0, EFD_CLOEXEC);
+	const char *runner = config->worker_runner[0] ? config->worker_runner : beside_this_program(arena, "podium-run");
+	struct device *devices;
+	size_t count;
+	devices_find(arena, config->worker_cpu, &devices, &count);
+	for (size_t i = 0; i < count; i++)
+		log_info("Offers %s: %s, %s.", devices[i].model, devices[i].product, devices[i].uuid);
+	struct tools tools = { .python = find_python(arena, config, runner), .nvcc = find_nvcc(arena, config) };
+	struct worker worker = {
+		.config = config, .db = db, .stop = stop, .slots = arena_array(arena, struct slot, count),
+		.registration = { config->worker_name, devices, count, &tools, now_ms() },
+	};
+	int rc = first_registration(&worker, signals, error);
+	if (!rc)
+		rc = start_slots(&worker, runner, error);
+	if (rc && !worker.running)
+		return rc;
+	log_info("Worker %s is ready; Python: %s; nvcc: %s.", config->worker_name, *tools.python ? tools.python : "none",
+		*tools.nvcc ? tools.nvcc : "none");
+	serve(&worker, signals);
+	return worker.has_failed ? ERROR_CONFLICT : 0;
+}
+
+/* -1 to go on, else the exit code. */
+static int read_options(int count, char **words)
+{
+	if (count == 1)
+		return -1;
+	if (strcmp(words[1], "--version") == 0) {
+		puts("podium-worker " PODIUM_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(words[1], "--help") != 0) {
+		fprintf(stderr, "podium-worker: \"%s\" is no option. Try podium-worker --help.\n", words[1]);
+		return EXIT_WRONG_USAGE;
+	}
+	cleanup_buffer struct buffer settings = {0};
+	config_describe(&settings);
+	printf("%s%s", USAGE, buffer_string(&settings));
+	return EXIT_SUCCESS;
+}
+
+int main(int count, char **words)
+{
+	struct config config;
+	struct error error = {0};
+	sigset_t signals;
+	log_open("podium-worker");
+	int code = read_options(count, words);
+	if (code >= 0)
+		return code;
+	/* Before the first thread, so that all inherit it: only serve() takes these signals. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* It holds the database's password and the secret seeds; a submission of the same user must not look into it. */
+	prctl(PR_SET_DUMPABLE, 0);
+	if (sodium_init() < 0 || config_load(&config, &error) || run(&config, &signals, &error)) {
+		if (error.text[0])
+			log_error("%s", error.text);
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,37 @@
+/* The few calls of NVIDIA's management library that we make, declared by ourselves, because the library is
+ * bound at run time and Podium is built where no toolkit is. tests/unit/test_nvml.c holds these declarations
+ * against nvml.h where there is one. Source: NVML API reference, "Device Queries". */
+#ifndef PODIUM_WORKER_NVML_H
+#define PODIUM_WORKER_NVML_H
+
+enum {
+	NVML_CALL_SUCCEEDED = 0,
+	nvml_name_bytes = 96,   /* NVML_DEVICE_NAME_V2_BUFFER_SIZE */
+	nvml_uuid_bytes = 96,   /* NVML_DEVICE_UUID_V2_BUFFER_SIZE */
+	nvml_driver_bytes = 80, /* NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE */
+};
+
+struct nvmlDevice_st; /* opaque; the tag is the library's */
+struct nvml_memory { unsigned long long total, free, used; }; /* bytes; nvmlMemory_t */
+
+/* X(name in the library, our member, parameters); all return a status. */
+#define NVML_CALLS(X) \
+	X(nvmlInit_v2, start, (void)) \
+	X(nvmlShutdown, stop, (void)) \
+	X(nvmlSystemGetDriverVersion, driver_version, (char *version, unsigned int bytes)) \
+	X(nvmlDeviceGetCount_v2, device_count, (unsigned int *count)) \
+	X(nvmlDeviceGetHandleByIndex_v2, device_by_index, (unsigned int index, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetName, device_name, (struct nvmlDevice_st *device, char *name, unsigned int bytes)) \
+	X(nvmlDeviceGetUUID, device_uuid, (struct nvmlDevice_st *device, char *uuid, unsigned int bytes)) \
+	X(nvmlDeviceGetMemoryInfo, device_memory, (struct nvmlDevice_st *device, struct nvml_memory *memory)) \
+	X(nvmlDeviceGetCudaComputeCapability, device_compute_capability, \
+		(struct nvmlDevice_st *device, int *major, int *minor))
+
+struct nvml {
+	void *library;
+#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+	NVML_CALLS(NVML_MEMBER)
+#undef NVML_MEMBER
+};
+
+#endif

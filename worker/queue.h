@@ -1,0 +1,43 @@
+/* The queue of jobs, which is the table `jobs`: claiming, keeping and giving back.
+ *
+ * A claim gives the job a new fence number. Whoever writes for a job holds that number against the row inside
+ * the same transaction, so a worker that was thought dead cannot write over its successor. */
+#ifndef PODIUM_WORKER_QUEUE_H
+#define PODIUM_WORKER_QUEUE_H
+
+#include "lib/arena.h"
+#include "lib/database.h"
+#include "lib/error.h"
+
+#include <stdint.h>
+
+enum { queue_most_attempts = 3 };
+
+struct claim {
+	int64_t job_id, fence, attempt;  /* attempt: 1 for the first */
+	int64_t submission_id;
+};
+
+/* Takes the job that has waited longest for a device of this model, lets `owner` have it for `lease_ms` and removes
+ * what an earlier attempt left. ERROR_NOT_FOUND when none waits. */
+int queue_claim(struct database *db, struct arena *arena, const char *model, const char *owner, int64_t lease_ms,
+	struct claim *claim, struct error *error);
+
+/* Inside a transaction: locks the job's row. ERROR_CONFLICT when the claim is no longer ours: the lease ran out,
+ * or the job was cancelled or deleted. */
+int queue_hold(struct database *db, struct arena *arena, const struct claim *claim, struct error *error);
+
+/* Says that we are still at it, and what we are doing ("test 4/12"). ERROR_CONFLICT as above. */
+int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms, const char *progress, struct error *error);
+
+/* The attempt came to nothing, through no fault of the submission: the job is queued again, or after
+ * queue_most_attempts has failed with the verdict `internal error`. `reason` is a sentence for the participant. */
+int queue_give_back(struct database *db, const struct claim *claim, const char *reason, struct error *error);
+
+/* The worker stops: queued again, and the attempt does not count. */
+int queue_release(struct database *db, const struct claim *claim, struct error *error);
+
+/* Gives back every job whose lease has run out; *count is how many. */
+int queue_reclaim(struct database *db, size_t *count, struct error *error);
+
+#endif

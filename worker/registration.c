@@ -1,0 +1,74 @@
+#include "worker/registration.h"
+
+#include "lib/arena.h"
+#include "lib/scope.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* INSERT IGNORE would hide faults, and LAST_INSERT_ID(id) gives the row's id whether it is new or not. */
+static const struct statement PUT_WORKER = COMMAND(
+	"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES (?, '" PODIUM_VERSION "', ?, ?, UTC_TIMESTAMP(3)) "
+	"ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), version = VALUES(version), host = VALUES(host), "
+	"started_at = VALUES(started_at), seen_at = VALUES(seen_at)");
+static const struct statement FORGET_GPUS = COMMAND("DELETE FROM gpus WHERE worker_id = ?");
+static const struct statement PUT_GPU = COMMAND(
+	"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(3))");
+
+struct entry { int64_t id, started_at_ms; };
+static const struct column ENTRY_COLUMNS[] = { INTEGER(struct entry, id), TIME(struct entry, started_at_ms) };
+static const struct statement ENTRY = SELECT(struct entry, ENTRY_COLUMNS,
+	"SELECT id, started_at AS started_at_ms FROM workers WHERE name = ?");
+static const struct statement SEEN_WORKER = COMMAND("UPDATE workers SET seen_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement SEEN_GPUS = COMMAND("UPDATE gpus SET seen_at = UTC_TIMESTAMP(3) WHERE worker_id = ?");
+
+static char *host_facts(const struct tools *tools)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct utsname system;
+	uname(&system);
+	json_t *facts = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "system", system.sysname, "kernel", system.release,
+		"processor", machine_processor(arena), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN),
+		"memory_bytes", (json_int_t)machine_memory_bytes(), "python", tools->python, "nvcc", tools->nvcc);
+	char *text = json_dumps(facts, JSON_COMPACT);
+	json_decref(facts);
+	return text;
+}
+
+static int write_body(struct database *db, void *context, struct error *error)
+{
+	const struct registration *registration = context;
+	cleanup_free char *host = host_facts(registration->tools);
+	int rc = database_execute(db, &PUT_WORKER, error, "sst", registration->name, host, registration->started_at_ms);
+	int64_t id = (int64_t)database_insert_id(db);
+	if (!rc)
+		rc = database_execute(db, &FORGET_GPUS, error, "i", id);
+	for (size_t i = 0; i < registration->device_count && !rc; i++) {
+		const struct device *device = &registration->devices[i];
+		rc = database_execute(db, &PUT_GPU, error, "isssiss", id, device->uuid, device->model, device->product,
+			device->memory_bytes, device->driver, device->compute_capability);
+	}
+	return rc;
+}
+
+int registration_write(struct database *db, const struct registration *registration, struct error *error)
+{
+	struct registration copy = *registration;
+	return database_transaction(db, write_body, &copy, error);
+}
+
+int registration_renew(struct database *db, const struct registration *registration, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct entry entry;
+	int rc = database_row(db, arena, &ENTRY, &entry, error, "s", registration->name);
+	if (rc)
+		return rc;
+	if (entry.started_at_ms != registration->started_at_ms)
+		return fail(error, ERROR_CONFLICT, "Another podium-worker has started under the name %s, so this one stops. If both are "
+			"meant to run, give each its own PODIUM_WORKER_NAME.", registration->name);
+	rc = database_execute(db, &SEEN_WORKER, error, "i", entry.id);
+	return rc ? rc : database_execute(db, &SEEN_GPUS, error, "i", entry.id);
+}

@@ -1,0 +1,25 @@
+/* The worker's entry in the database: its name, its host, its devices, and when it was last heard of. */
+#ifndef PODIUM_WORKER_REGISTRATION_H
+#define PODIUM_WORKER_REGISTRATION_H
+
+#include "lib/database.h"
+#include "lib/error.h"
+#include "worker/assignment.h"
+#include "worker/device.h"
+
+struct registration {
+	const char *name;
+	const struct device *devices;
+	size_t device_count;
+	const struct tools *tools;
+	int64_t started_at_ms;   /* tells this process from another one of its name */
+};
+
+/* Writes the entry anew: devices that are gone are removed. Takes the name over from a process that had it. */
+int registration_write(struct database *db, const struct registration *registration, struct error *error);
+
+/* "I am here." ERROR_NOT_FOUND when there is no entry (any more), ERROR_CONFLICT when another process has taken
+ * the name over since. */
+int registration_renew(struct database *db, const struct registration *registration, struct error *error);
+
+#endif

@@ -1,0 +1,175 @@
+#include "worker/result.h"
+
+#include "lib/ranking.h"
+#include "lib/scope.h"
+#include "lib/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct statement PUT_ENVIRONMENT = COMMAND("UPDATE jobs SET environment = ? WHERE id = ?");
+static const struct statement PUT_STAGE = COMMAND(
+	"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES (?, ?, ?, ?, '', '', '')");
+static const struct statement PUT_CASE = COMMAND(
+	"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, std_ns, err_ns, best_ns, worst_ns) "
+	"SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM stages WHERE job_id = ? AND position = ?");
+static const struct statement APPEND_OUT = COMMAND("UPDATE stages SET stdout = CONCAT(stdout, ?) WHERE job_id = ? AND position = ?");
+static const struct statement APPEND_ERR = COMMAND("UPDATE stages SET stderr = CONCAT(stderr, ?) WHERE job_id = ? AND position = ?");
+static const struct statement END_STAGE = COMMAND(
+	"UPDATE stages SET verdict = ?, message = ?, exit_code = ?, duration_ms = ? WHERE job_id = ? AND position = ?");
+static const struct statement FINISH = COMMAND(
+	"UPDATE jobs SET state = ?, verdict = ?, reason = ?, score_ns = ?, score_err_ns = ?, engine = ?, progress = '', "
+	"lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+
+/* ---- members of an event ---- */
+
+static const char *text_of(const json_t *event, const char *key)
+{
+	const char *text = json_string_value(json_object_get(event, key));
+	return text ? text : "";
+}
+
+static int64_t integer_of(const json_t *event, const char *key)
+{
+	const json_t *value = json_object_get(event, key);
+	return json_is_integer(value) ? json_integer_value(value) : SQL_NULL_INTEGER;
+}
+
+static double real_of(const json_t *event, const char *key)
+{
+	const json_t *value = json_object_get(event, key);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* ---- one function per kind of event, inside the transaction ---- */
+
+struct writing {
+	struct database *db;
+	struct arena *arena;
+	const struct claim *claim;
+};
+
+static int write_environment(const struct writing *to, const json_t *event, struct error *error)
+{
+	cleanup_free char *facts = json_dumps(json_object_get(event, "environment"), JSON_COMPACT);
+	return database_execute(to->db, &PUT_ENVIRONMENT, error, "si", facts, to->claim->job_id);
+}
+
+static int write_stage(const struct writing *to, const json_t *event, struct error *error)
+{
+	return database_execute(to->db, &PUT_STAGE, error, "iiss", to->claim->job_id, integer_of(event, "position"),
+		text_of(event, "stage"), text_of(event, "command"));
+}
+
+static int write_case(const struct writing *to, const json_t *event, struct error *error)
+{
+	return database_execute(to->db, &PUT_CASE, error, "isssidddddii", integer_of(event, "index"), text_of(event, "spec"),
+		text_of(event, "verdict"), text_of(event, "message"), integer_of(event, "runs"), real_of(event, "mean_ns"),
+		real_of(event, "std_ns"), real_of(event, "err_ns"), real_of(event, "best_ns"), real_of(event, "worst_ns"),
+		to->claim->job_id, integer_of(event, "position"));
+}
+
+static int write_log(const struct writing *to, const json_t *event, struct error *error)
+{
+	bool is_error = strcmp(text_of(event, "stream"), "stderr") == 0;
+	return database_execute(to->db, is_error ? &APPEND_ERR : &APPEND_OUT, error, "sii", text_of(event, "text"),
+		to->claim->job_id, integer_of(event, "position"));
+}
+
+static int write_stage_end(const struct writing *to, const json_t *event, struct error *error)
+{
+	return database_execute(to->db, &END_STAGE, error, "ssiiii", text_of(event, "verdict"), text_of(event, "message"),
+		integer_of(event, "exit_code"), integer_of(event, "duration_ms"), to->claim->job_id, integer_of(event, "position"));
+}
+
+static int write_verdict(const struct writing *to, const json_t *event, struct error *error)
+{
+	const char *verdict = text_of(event, "verdict"), *reason = text_of(event, "reason");
+	double score_ns = real_of(event, "score_ns");
+	bool failed = verdict_from_name(verdict) == VERDICT_INTERNAL_ERROR;
+	const char *engine = json_string_value(json_object_get(event, "engine"));
+	int rc = database_execute(to->db, &FINISH, error, "sssddsi", failed ? "failed" : "done", verdict, reason, score_ns,
+		real_of(event, "score_err_ns"), engine, to->claim->job_id);
+	return rc || isnan(score_ns) ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
+}
+
+static const struct kind {
+	const char *name;
+	int (*write)(const struct writing *to, const json_t *event, struct error *error);
+} KINDS[] = {
+	{ "environment", write_environment }, { "stage", write_stage }, { "case", write_case }, { "log", write_log },
+	{ "stage_end", write_stage_end }, { "verdict", write_verdict },
+};
+
+static const struct kind *kind_of(const json_t *event)
+{
+	const char *name = text_of(event, "event");
+	for (size_t i = 0; i < COUNT(KINDS); i++)
+		if (strcmp(KINDS[i].name, name) == 0)
+			return &KINDS[i];
+	return NULL;
+}
+
+/* ---- a job's events ---- */
+
+struct result result_begin(const struct claim *claim)
+{
+	return (struct result){ .claim = *claim, .pending = json_array(), .progress = "starting" };
+}
+
+void result_end(struct result *result)
+{
+	json_decref(result->pending);
+	result->pending = NULL;
+}
+
+void result_take(struct result *result, json_t *event)
+{
+	const char *name = text_of(event, "event");
+	if (integer_of(event, "job") != result->claim.job_id || result->over) {
+		json_decref(event);
+		return;
+	}
+	result->over = strcmp(name, "verdict") == 0;
+	if (strcmp(name, "progress") == 0)
+		snprintf(result->progress, sizeof result->progress, "%s", text_of(event, "text"));
+	if (kind_of(event))
+		json_array_append(result->pending, event);
+	json_decref(event);
+}
+
+bool result_is_pending(const struct result *result)
+{
+	return json_array_size(result->pending) > 0;
+}
+
+struct write { struct result *result; int64_t lease_ms; };
+
+static int write_body(struct database *db, void *context, struct error *error)
+{
+	const struct write *write = context;
+	cleanup_arena struct arena *arena = arena_new();
+	struct writing to = { db, arena, &write->result->claim };
+	int rc = queue_hold(db, arena, to.claim, error);
+	if (!rc)
+		rc = queue_renew(db, to.claim, write->lease_ms, write->result->progress, error);
+	size_t index;
+	json_t *event;
+	json_array_foreach(write->result->pending, index, event) {
+		if (!rc)
+			rc = kind_of(event)->write(&to, event, error);
+	}
+	return rc;
+}
+
+int result_write(struct result *result, struct database *db, int64_t lease_ms, struct error *error)
+{
+	if (!result_is_pending(result))
+		return queue_renew(db, &result->claim, lease_ms, result->progress, error);
+	struct write write = { result, lease_ms };
+	int rc = database_transaction(db, write_body, &write, error);
+	if (!rc)
+		json_array_clear(result->pending);
+	return rc;
+}

@@ -1,0 +1,36 @@
+/* What podium-run says about a job, on its way into the database.
+ *
+ * Events are kept until they are written; a write takes all that are there in one transaction, under the claim's
+ * fence. If it fails nothing is lost: the next one tries again. */
+#ifndef PODIUM_WORKER_RESULT_H
+#define PODIUM_WORKER_RESULT_H
+
+#include "lib/database.h"
+#include "lib/error.h"
+#include "worker/queue.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct result {
+	struct claim claim;
+	json_t *pending;         /* array of events that are not written yet */
+	char progress[65];       /* the newest */
+	bool over;               /* the job's verdict has come */
+};
+
+struct result result_begin(const struct claim *claim);
+void result_end(struct result *result);
+
+/* Takes an event over. Those of other jobs are ignored. */
+void result_take(struct result *result, json_t *event);
+
+/* Whether there is anything worth a write. */
+bool result_is_pending(const struct result *result);
+
+/* Writes what is pending and renews the lease; with the verdict the job is finished and, if it was ranked and has
+ * passed, taken into the ranking. ERROR_CONFLICT: the claim is lost and nothing was written. */
+int result_write(struct result *result, struct database *db, int64_t lease_ms, struct error *error);
+
+#endif

@@ -1,0 +1,214 @@
+#include "worker/runner.h"
+
+#include "lib/format.h"
+#include "lib/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
+
+enum { most_event_bytes = 2 * 1024 * 1024, ready_ms = 20 * 1000, end_ms = 10 * 1000 };
+
+/* ---- starting ---- */
+
+/* In a process group of its own, so that Ctrl-C reaches the worker alone, which then decides. */
+static int spawn(const char *const *words, int input, int output, pid_t *pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attributes);
+	posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+	posix_spawnattr_setpgroup(&attributes, 0);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+	int rc = posix_spawn(pid, words[0], &files, &attributes, (char *const *)(uintptr_t)words, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	return rc;
+}
+
+static int wait_until_ready(struct runner *runner, struct error *error)
+{
+	json_t *event = NULL;
+	int rc = runner_next(runner, -1, ready_ms, &event, error);
+	const char *name = rc == 1 ? json_string_value(json_object_get(event, "event")) : NULL;
+	bool ready = name && strcmp(name, "ready") == 0;
+	json_decref(event);
+	if (ready)
+		return 0;
+	runner_stop(runner);
+	return rc < 0 ? rc : fail(error, ERROR_SYSTEM, "podium-run does not say that it is ready.");
+}
+
+int runner_start(struct runner *runner, const char *program, const char *directory, struct error *error)
+{
+	cleanup_fd int job_read = -1, job_write = -1, event_read = -1, event_write = -1;
+	int jobs[2], events[2];
+	if (pipe2(jobs, O_CLOEXEC))
+		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
+	job_read = jobs[0], job_write = jobs[1];
+	if (pipe2(events, O_CLOEXEC))
+		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
+	event_read = events[0], event_write = events[1];
+	const char *words[] = { program, "--directory", directory, NULL };
+	int rc = spawn(words, job_read, event_write, &runner->pid);
+	if (rc) {
+		runner->pid = 0;
+		return fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", program, strerror(rc));
+	}
+	runner->input = steal_fd(&job_write);
+	runner->output = steal_fd(&event_read);
+	buffer_clear(&runner->unread);
+	return wait_until_ready(runner, error);
+}
+
+/* ---- talking ---- */
+
+static int write_all(int descriptor, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t written = write(descriptor, bytes, length);
+		if (written < 0 && errno != EINTR)
+			return -1;
+		if (written > 0)
+			bytes += written, length -= (size_t)written;
+	}
+	return 0;
+}
+
+int runner_send(struct runner *runner, const json_t *message, struct error *error)
+{
+	cleanup_free char *text = json_dumps(message, JSON_COMPACT);
+	if (!text)
+		return fail(error, ERROR_SYSTEM, "A message to podium-run could not be written as JSON.");
+	if (write_all(runner->input, text, strlen(text)) || write_all(runner->input, "\n", 1))
+		return fail(error, ERROR_SYSTEM, "podium-run does not take the message: %s.", strerror(errno));
+	return 0;
+}
+
+static int end_process(struct runner *runner);
+
+/* Why it ended, in words. */
+static int ended(struct runner *runner, struct error *error)
+{
+	int status = end_process(runner);
+	if (WIFSIGNALED(status))
+		return fail(error, ERROR_SYSTEM, "podium-run was ended by signal %d (%s).", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return fail(error, ERROR_SYSTEM, "podium-run has ended with exit code %d; the worker's log says more.", WEXITSTATUS(status));
+}
+
+/* Takes one line out of what was read: 1 with the event, 0 if no line is complete. */
+static int take_line(struct runner *runner, json_t **event, struct error *error)
+{
+	char *end = runner->unread.length ? memchr(runner->unread.data, '\n', runner->unread.length) : NULL;
+	if (!end)
+		return runner->unread.length < most_event_bytes ? 0
+			: fail(error, ERROR_SYSTEM, "podium-run sent an event of more than %d bytes.", most_event_bytes);
+	size_t length = (size_t)(end - runner->unread.data);
+	*event = json_loadb(runner->unread.data, length, 0, NULL);
+	buffer_drop_front(&runner->unread, length + 1);
+	return *event ? 1 : fail(error, ERROR_SYSTEM, "podium-run sent a line that is not JSON.");
+}
+
+/* 1 when something was read, 0 at the end of the time or when woken, ERROR_SYSTEM at the end of the output. */
+static int read_more(struct runner *runner, int wake, int timeout_ms, struct error *error)
+{
+	struct pollfd waiting[] = { { .fd = runner->output, .events = POLLIN }, { .fd = wake, .events = POLLIN } };
+	char bytes[65536];
+	int ready = poll(waiting, COUNT(waiting), timeout_ms);
+	if (ready <= 0 || !waiting[0].revents)
+		return 0;
+	ssize_t length = read(runner->output, bytes, sizeof bytes);
+	if (length < 0)
+		return errno == EINTR ? 0 : fail(error, ERROR_SYSTEM, "Cannot read from podium-run: %s.", strerror(errno));
+	if (length == 0)
+		return ended(runner, error);
+	buffer_append(&runner->unread, bytes, (size_t)length);
+	return 1;
+}
+
+int runner_next(struct runner *runner, int wake, int timeout_ms, json_t **event, struct error *error)
+{
+	int64_t end = now_ms() + timeout_ms;
+	*event = NULL;
+	for (;;) {
+		int rc = take_line(runner, event, error);
+		if (rc)
+			return rc;
+		int64_t left = end - now_ms();
+		rc = read_more(runner, wake, left > 0 ? (int)left : 0, error);
+		if (rc <= 0)
+			return rc;
+	}
+}
+
+/* ---- ending ---- */
+
+static bool has_ended(pid_t pid, int limit_ms, int *status)
+{
+	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	for (int waited_ms = 0; waited_ms <= limit_ms; waited_ms += 10) {
+		if (waitpid(pid, status, WNOHANG) != 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* Returns its wait status. */
+static int end_process(struct runner *runner)
+{
+	int status = 0;
+	close(runner->input);
+	close(runner->output); /* it may be waiting for us to read; then it notices that nobody does */
+	if (!has_ended(runner->pid, end_ms, &status)) {
+		kill(-runner->pid, SIGKILL);
+		waitpid(runner->pid, &status, 0);
+	}
+	buffer_free(&runner->unread);
+	*runner = (struct runner){ .input = -1, .output = -1 };
+	return status;
+}
+
+void runner_stop(struct runner *runner)
+{
+	if (runner->pid)
+		end_process(runner);
+}
+
+/* ---- one question ---- */
+
+char *runner_ask(const char *const *words)
+{
+	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int answers[2], status;
+	pid_t pid;
+	if (nothing < 0 || pipe2(answers, O_CLOEXEC))
+		return NULL;
+	int rc = spawn(words, nothing, answers[1], &pid);
+	close(answers[1]);
+	cleanup_file FILE *file = fdopen(answers[0], "r");
+	if (rc || !file)
+		return NULL;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length = getline(&line, &size, file);
+	waitpid(pid, &status, 0);
+	if (length > 0 && status == 0) {
+		line[strcspn(line, "\n")] = '\0';
+		return line;
+	}
+	free(line);
+	return NULL;
+}

@@ -1,0 +1,36 @@
+/* A podium-run process: one per slot, started before the first job and again whenever it has ended.
+ * docs/podium-run.md says what goes in and out. */
+#ifndef PODIUM_WORKER_RUNNER_H
+#define PODIUM_WORKER_RUNNER_H
+
+#include "lib/buffer.h"
+#include "lib/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct runner {
+	pid_t pid;             /* 0: none */
+	int input, output;     /* its standard input (we write) and output (we read) */
+	struct buffer unread;
+};
+
+/* Starts `program` and waits until it says that it is ready. */
+int runner_start(struct runner *runner, const char *program, const char *directory, struct error *error);
+
+/* Sends one message; does not take it over. */
+int runner_send(struct runner *runner, const json_t *message, struct error *error);
+
+/* The next event: 1 and a new reference in *event, 0 when none came within `timeout_ms`, or when `wake`
+ * became readable. ERROR_SYSTEM when the process has ended or talks nonsense; the sentence says how it ended. */
+int runner_next(struct runner *runner, int wake, int timeout_ms, json_t **event, struct error *error);
+
+/* Ends it: at the end of its input it kills its job; after ten seconds it is killed itself. */
+void runner_stop(struct runner *runner);
+
+/* Runs `words` (ended by NULL) and gives the first line that it prints, without the line's end, or NULL if it
+ * prints none or fails. The caller frees it. */
+char *runner_ask(const char *const *words);
+
+#endif

@@ -1,0 +1,250 @@
+#include "worker/slot.h"
+
+#include "lib/format.h"
+#include "lib/log.h"
+#include "lib/scope.h"
+#include "worker/result.h"
+
+#include <poll.h>
+#include <string.h>
+
+enum {
+	write_every_ms = 250,     /* what is seen of a running job is at most this old */
+	renew_every_ms = 1000,    /* so a job that was cancelled or deleted stops within a second */
+	most_pause_ms = 10 * 1000,
+	last_write_ms = 30 * 1000, /* how long the database may be away when a job has ended */
+};
+
+static bool is_stopping(const struct slot *slot)
+{
+	struct pollfd stop = { .fd = slot->stop, .events = POLLIN };
+	return poll(&stop, 1, 0) > 0;
+}
+
+/* Returns early when the worker is to stop. */
+static void pause_ms(const struct slot *slot, int64_t ms)
+{
+	struct pollfd stop = { .fd = slot->stop, .events = POLLIN };
+	poll(&stop, 1, (int)ms);
+}
+
+/* Says what is wrong once, not each time, and waits longer from time to time. */
+static void back_off(struct slot *slot, const struct error *error)
+{
+	if (!slot->failures++)
+		log_warning("%s: %s It is tried again until it works.", slot->device->model, error->text);
+	int64_t pause = slot->config->poll_ms << (slot->failures < 8 ? slot->failures : 8);
+	pause_ms(slot, pause < most_pause_ms ? pause : most_pause_ms);
+}
+
+static void note_success(struct slot *slot)
+{
+	if (slot->failures)
+		log_info("%s: it works again.", slot->device->model);
+	slot->failures = 0;
+}
+
+/* ---- one job ---- */
+
+struct run {
+	struct slot *slot;
+	struct result result;
+	int64_t limit_at_ms, written_at_ms;
+	bool is_cancelled;          /* podium-run was told so */
+	bool is_lost;               /* somebody else's by now: nothing more is written */
+	bool is_released;           /* the worker stops: queued again */
+	struct error fault;         /* text: podium-run failed */
+};
+
+static void cancel(struct run *run)
+{
+	struct error error = {0};
+	json_t *message = json_pack("{s:I}", "cancel", (json_int_t)run->result.claim.job_id);
+	if (!run->is_cancelled && runner_send(&run->slot->runner, message, &error))
+		log_warning("%s: %s", run->slot->device->model, error.text);
+	run->is_cancelled = true;
+	json_decref(message);
+}
+
+static void write_progress(struct run *run)
+{
+	struct error error = {0};
+	int64_t age = now_ms() - run->written_at_ms;
+	if (run->is_lost || age < (result_is_pending(&run->result) ? write_every_ms : renew_every_ms))
+		return;
+	run->written_at_ms = now_ms();
+	int rc = result_write(&run->result, run->slot->db, run->slot->config->lease_ms, &error);
+	if (rc == ERROR_CONFLICT) {
+		log_warning("%s: %s", run->slot->device->model, error.text);
+		run->is_lost = true;
+		cancel(run);
+	} else if (rc && !run->slot->failures++) {
+		log_warning("%s: %s Job %lld goes on meanwhile.", run->slot->device->model, error.text,
+			(long long)run->result.claim.job_id);
+	} else if (!rc) {
+		note_success(run->slot);
+	}
+}
+
+/* Podium-run keeps the limits of each stage by itself; this ends a podium-run that does not. */
+static bool is_overdue(struct run *run)
+{
+	if (now_ms() < run->limit_at_ms)
+		return false;
+	runner_stop(&run->slot->runner);
+	fail(&run->fault, ERROR_SYSTEM, "podium-run did not end the job in time.");
+	return true;
+}
+
+/* Until the verdict is there or podium-run is not. The last events are left for finish_run. */
+static void follow(struct run *run)
+{
+	while (!run->result.over && !is_overdue(run)) {
+		json_t *event;
+		/* The stop is seen once; after that only the job's end is waited for. */
+		int wake = run->is_released ? -1 : run->slot->stop;
+		int rc = runner_next(&run->slot->runner, wake, write_every_ms, &event, &run->fault);
+		if (rc < 0)
+			return;
+		if (rc == 1)
+			result_take(&run->result, event);
+		if (!run->is_released && is_stopping(run->slot)) {
+			run->is_released = true;
+			cancel(run);
+		}
+		if (!run->result.over)
+			write_progress(run);
+	}
+}
+
+/* Tries until it is done, the claim is lost, or the database was away for too long; then the lease runs out. */
+static int insist(struct run *run, int (*write)(struct run *run, struct error *error))
+{
+	struct error error = {0};
+	int64_t end = now_ms() + last_write_ms;
+	int rc;
+	while ((rc = write(run, &error)) == ERROR_DATABASE && now_ms() < end && !is_stopping(run->slot))
+		pause_ms(run->slot, renew_every_ms);
+	if (rc)
+		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id, error.text);
+	return rc;
+}
+
+static int write_result(struct run *run, struct error *error)
+{
+	return result_write(&run->result, run->slot->db, run->slot->config->lease_ms, error);
+}
+
+static int write_release(struct run *run, struct error *error)
+{
+	return queue_release(run->slot->db, &run->result.claim, error);
+}
+
+static int write_fault(struct run *run, struct error *error)
+{
+	return queue_give_back(run->slot->db, &run->result.claim, run->fault.text, error);
+}
+
+static void finish_run(struct run *run)
+{
+	if (run->is_lost)
+		return;
+	if (run->is_released) {
+		insist(run, write_release);
+	} else if (run->fault.text[0]) {
+		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id, run->fault.text);
+		insist(run, write_fault);
+	} else {
+		int rc = insist(run, write_result);
+		if (!rc || rc == ERROR_CONFLICT)
+			return;
+		fail(&run->fault, ERROR_SYSTEM, "its result could not be stored.");
+		insist(run, write_fault);
+	}
+}
+
+static void run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
+{
+	struct run run = { .slot = slot, .result = result_begin(claim), .written_at_ms = now_ms() };
+	struct assignment assignment = {0};
+	int rc = assignment_read(slot->db, arena, claim, slot->device, slot->tools, &assignment, &run.fault);
+	if (!rc)
+		rc = runner_send(&slot->runner, assignment.message, &run.fault);
+	json_decref(assignment.message);
+	run.limit_at_ms = now_ms() + assignment.limit_ms;
+	if (!rc)
+		follow(&run);
+	finish_run(&run);
+	result_end(&run.result);
+}
+
+/* ---- the loop ---- */
+
+/* What a claim needs first. */
+static int make_ready(struct slot *slot, struct error *error)
+{
+	if (slot->lock < 0) {
+		slot->lock = device_lock_open(slot->device, slot->config->device_locks, error);
+		if (slot->lock < 0)
+			return slot->lock;
+	}
+	return slot->runner.pid ? 0
+		: runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, error);
+}
+
+static void claim_and_run(struct slot *slot)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct claim claim;
+	int rc = queue_claim(slot->db, arena, slot->device->model, slot->config->worker_name, slot->config->lease_ms, &claim,
+		&error);
+	if (!rc || rc == ERROR_NOT_FOUND)
+		note_success(slot);
+	if (!rc)
+		run_claimed(slot, arena, &claim);
+	else if (rc == ERROR_NOT_FOUND)
+		pause_ms(slot, slot->config->poll_ms);
+	else
+		back_off(slot, &error);
+}
+
+static void *slot_main(void *context)
+{
+	struct slot *slot = context;
+	while (!is_stopping(slot)) {
+		struct error error = {0};
+		if (make_ready(slot, &error)) {
+			back_off(slot, &error);
+		} else if (device_lock_try(slot->lock)) {
+			claim_and_run(slot);
+			device_lock_release(slot->lock);
+		} else { /* another worker is measuring on it */
+			pause_ms(slot, slot->config->poll_ms);
+		}
+	}
+	runner_stop(&slot->runner);
+	return NULL;
+}
+
+int slot_start(struct slot *slot, const struct config *config, const struct device *device, const struct tools *tools,
+	const char *runner_program, int stop, struct error *error)
+{
+	*slot = (struct slot){
+		.config = config, .device = device, .tools = tools, .runner_program = runner_program, .stop = stop,
+		.db = database_lazy(config), .runner = { .input = -1, .output = -1 }, .lock = -1,
+	};
+	int rc = pthread_create(&slot->thread, NULL, slot_main, slot);
+	if (!rc)
+		return 0;
+	database_close(slot->db);
+	return fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc));
+}
+
+void slot_join(struct slot *slot)
+{
+	pthread_join(slot->thread, NULL);
+	database_close(slot->db);
+	if (slot->lock >= 0)
+		close(slot->lock);
+}

@@ -1,0 +1,34 @@
+/* A slot: one device, one thread, one connection to the database, one podium-run. It claims jobs for its device
+ * one after the other until it is told to stop. */
+#ifndef PODIUM_WORKER_SLOT_H
+#define PODIUM_WORKER_SLOT_H
+
+#include "lib/config.h"
+#include "worker/assignment.h"
+#include "worker/device.h"
+#include "worker/runner.h"
+
+#include <pthread.h>
+
+struct slot {
+	const struct config *config;
+	const struct device *device;
+	const struct tools *tools;
+	const char *runner_program;
+	int stop;                   /* readable when the worker is to stop; never read by the slot */
+
+	pthread_t thread;
+	struct database *db;
+	struct runner runner;
+	int lock;                   /* of the device */
+	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
+};
+
+/* Fills `slot` and starts its thread. */
+int slot_start(struct slot *slot, const struct config *config, const struct device *device, const struct tools *tools,
+	const char *runner_program, int stop, struct error *error);
+
+/* Waits until its thread has ended: soon after `stop` became readable. The job that it was running is queued again. */
+void slot_join(struct slot *slot);
+
+#endif
