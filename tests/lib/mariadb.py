@@ -16,14 +16,24 @@ class MariaDB:
 		search = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
 		subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=socket",
 			f"--auth-root-socket-user={user}", "--skip-test-db", "--skip-name-resolve"], check=True, stdout=self.log, stderr=self.log, env=search)
-		self.process = subprocess.Popen(["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", f"--user={user}",
-			"--skip-networking", "--innodb-flush-log-at-trx-commit=0"], stdout=self.log, stderr=self.log, env=search)
+		self.command = ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", f"--user={user}",
+			"--skip-networking", "--innodb-flush-log-at-trx-commit=0"]
+		self.search = search
 		self.environment = {**os.environ, "PODIUM_DATABASE_SOCKET": str(self.socket), "PODIUM_DATABASE_USER": user}
+		self.start()
+		self.client("", "CREATE DATABASE podium")
+
+	def start(self):
+		self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log, env=self.search)
 		for _ in range(300):
 			if self.client("", "SELECT 1").returncode == 0:
-				break
+				return
 			time.sleep(0.1)
-		self.client("", "CREATE DATABASE podium")
+		raise SystemExit("Bail out! MariaDB did not start: " + (self.folder / "log").read_text(errors="replace")[-3000:])
+
+	def stop(self):
+		self.process.terminate()
+		self.process.wait(60)
 
 	def client(self, database, statements):
 		return subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-N", "-B", *([database] if database else [])],
@@ -37,7 +47,6 @@ class MariaDB:
 		return [line.split("\t") for line in answer.stdout.splitlines()]
 
 	def remove(self):
-		self.process.terminate()
-		self.process.wait(60)
+		self.stop()
 		self.log.close()
 		shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,442 @@
+#!/usr/bin/env python3
+"""podium-worker against a real MariaDB and the real podium-run: registering, claiming, leases, fences, results, and
+what happens when a worker, its podium-run or the database goes away in the middle of a job."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from mariadb import MariaDB  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+BUILD = ROOT / os.environ.get("B", "build/release")
+database = MariaDB()
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-worker-test."))
+scratch.chmod(0o755)
+sql = database.sql
+LEASE_MS = 2000
+
+RIGHT = "def custom_kernel(data):\n    return data\n"
+WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
+SLOW = "import time\n\ndef custom_kernel(data):\n    time.sleep(30)\n    return data\n"
+REFERENCE = """
+def generate_input(seed):
+    return seed
+
+def check_implementation(data, output):
+    return output == data, f"expected {data}, got {output}"
+"""
+# A harness without torch, so that these tests measure the worker and not an import.
+HARNESS = """
+import os, sys, time
+from reference import check_implementation, generate_input
+mode, cases = sys.argv[1], open(sys.argv[2]).read().splitlines()
+out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
+kind = "test" if mode == "test" else "benchmark"
+print("printed by the harness")
+out.write(f"{kind}-count: {len(cases)}\\n")
+from submission import custom_kernel
+passed = True
+for index, case in enumerate(cases):
+    data = generate_input(int(case.split(":")[1]))
+    good, message = check_implementation(data, custom_kernel(data))
+    out.write(f"{kind}.{index}.spec: {case}\\n")
+    passed = passed and good
+    if kind == "test" or not good:
+        out.write(f"{kind}.{index}.status: {'pass' if good else 'fail'}\\n")
+        if not good:
+            out.write(f"{kind}.{index}.error: {message}\\n")
+    else:
+        time.sleep(0.01)
+        for name, value in dict(runs=3, mean=2000000, std=10, err=5, best=1999990, worst=2000010).items():
+            out.write(f"benchmark.{index}.{name}: {value}\\n")
+    out.flush()
+out.write(f"check: {'pass' if passed else 'fail'}\\n")
+out.close()
+sys.exit(0 if passed else 112)
+"""
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{seed: 1}, {seed: 2}]
+benchmarks: [{seed: 3}]
+gpus: [CPU]
+"""
+
+
+def admin(*arguments):
+	answer = subprocess.run([BUILD / "podium-admin", *arguments], capture_output=True, text=True, env=database.environment)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	return answer.stdout
+
+
+def load_task():
+	task = scratch / "tasks" / "small"
+	task.mkdir(parents=True)
+	(task / "task.yml").write_text(TASK)
+	(task / "reference.py").write_text(REFERENCE)
+	(task / "eval.py").write_text(HARNESS)
+	admin("task", "load", str(task))
+
+
+class Worker:
+	"""A podium-worker process. `locks` keeps it from waiting for the device that another one has."""
+	started = 0
+
+	def __init__(self, name="first", **settings):
+		Worker.started += 1
+		self.name, self.log = name, scratch / f"worker-{Worker.started}.log"
+		jobs = scratch / f"jobs-{Worker.started}"
+		jobs.mkdir(mode=0o755)
+		environment = {**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS), "PODIUM_POLL_MS": "20",
+			"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1", **settings}
+		self.process = subprocess.Popen([BUILD / "podium-worker"], env=environment, stdin=subprocess.DEVNULL,
+			stderr=open(self.log, "wb"), start_new_session=True)
+
+	def send(self, number):
+		os.kill(self.process.pid, number)
+
+	def end(self, number=signal.SIGTERM):
+		if self.process.poll() is None:
+			self.send(number)
+		return self.process.wait(60)
+
+	def says(self, words, limit_s=30):
+		until(lambda: words in self.log.read_text(errors="replace"), limit_s, lambda: self.log.read_text(errors="replace"))
+
+	def __enter__(self):
+		self.says("is ready")
+		return self
+
+	def __exit__(self, *_):
+		if self.process.poll() is None:
+			equal(self.end(), 0)
+		lacks(self.log.read_text(errors="replace"), "Sanitizer")
+
+
+def until(condition, limit_s=30, explain=lambda: ""):
+	end = time.time() + limit_s
+	while time.time() < end:
+		value = condition()
+		if value:
+			return value
+		time.sleep(0.02)
+	raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
+
+
+def submit(source=RIGHT, mode="ranked", user=1):
+	"""As podium-web writes it. Returns the job's number."""
+	return int(sql(f"""
+		INSERT IGNORE INTO users (id, name, password_hash) VALUES ({user}, 'user-{user}', '');
+		INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)), '{mode}' FROM leaderboards WHERE name = 'small';
+		INSERT INTO jobs (submission_id, gpu) VALUES (LAST_INSERT_ID(), 'CPU');
+		SELECT LAST_INSERT_ID();""")[-1][0])
+
+
+def quoted(text):
+	return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def job(number, columns="state"):
+	row = sql(f"SELECT {columns} FROM jobs WHERE id = {number}")
+	return row[0] if "," in columns else row[0][0]
+
+
+def wait_for(number, state="done", limit_s=30):
+	until(lambda: job(number) == state, limit_s, lambda: job(number, "state, verdict, reason, progress, attempt"))
+
+
+def running(number):
+	"""Waits until the submission itself runs."""
+	until(lambda: job(number, "state, progress")[0] == "running" and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"))
+
+
+def processes_of(worker):
+	"""The commands of what runs in the worker's folder for jobs."""
+	found = []
+	for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+		try:
+			command = status.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+			if "eval.py" in command and str(scratch) in os.readlink(status.parent / "cwd"):
+				found.append(command)
+		except OSError:
+			pass
+	return found
+
+
+# ---- what it offers ----
+
+@test
+def a_worker_registers_itself_and_its_devices():
+	with Worker("alpha"):
+		row = sql("SELECT w.name, w.version, g.model, g.uuid, g.memory_bytes > 1e8, TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) < 5 "
+			"FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE g.model = 'CPU'")
+		equal(len(row), 1)
+		equal((row[0][0], row[0][2], row[0][3], row[0][4], row[0][5]), ("alpha", "CPU", "CPU", "1", "1"))
+		facts = json.loads(sql("SELECT host FROM workers")[0][0])
+		equal(facts["cores"], os.cpu_count())
+		before = sql("SELECT seen_at FROM gpus")
+		until(lambda: sql("SELECT seen_at FROM gpus") != before)
+
+
+@test
+def a_device_that_is_gone_is_not_offered_any_more():
+	sql("INSERT INTO gpus SELECT id, 'GPU-gone', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'")
+	with Worker("alpha"):
+		equal(sql("SELECT COUNT(*) FROM gpus WHERE uuid = 'GPU-gone'"), [["0"]])
+
+
+@test
+def of_two_workers_with_one_name_the_older_one_stops_and_says_why():
+	older = Worker("twin")
+	older.says("is ready")
+	with Worker("twin"):
+		equal(older.process.wait(30), 1)
+		contains(older.log.read_text(), "PODIUM_WORKER_NAME")
+
+
+@test
+def options_and_settings_are_explained():
+	answer = subprocess.run([BUILD / "podium-worker", "--help"], capture_output=True, text=True)
+	equal(answer.returncode, 0)
+	contains(answer.stdout, "PODIUM_WORKER_NAME")
+	answer = subprocess.run([BUILD / "podium-worker", "--nonsense"], capture_output=True, text=True)
+	equal((answer.returncode, answer.stdout), (2, ""))
+	answer = subprocess.run([BUILD / "podium-worker"], capture_output=True, text=True, env={**database.environment, "PODIUM_LEASE_MS": "soon"})
+	equal(answer.returncode, 1)
+	contains(answer.stderr, "PODIUM_LEASE_MS")
+
+
+@test
+def a_database_that_comes_later_is_waited_for():
+	late = Worker("late", PODIUM_DATABASE_SOCKET=str(scratch / "none"))
+	late.says("tried again until it works")
+	equal(late.end(), 1)
+
+
+# ---- results ----
+
+@test
+def a_ranked_job_gets_stages_cases_a_score_and_its_place():
+	load_task()
+	with Worker():
+		number = submit()
+		wait_for(number)
+	verdict, score, engine, attempt, progress, owner = job(number, "verdict, score_ns, engine, attempt, progress, lease_owner")
+	equal((verdict, float(score), engine, attempt, progress, owner), ("passed", 2e6, "custom", "1", "", "first"))
+	stages = sql(f"SELECT position, name, verdict, exit_code FROM stages WHERE job_id = {number} ORDER BY position")
+	equal([stage[1:3] for stage in stages], [["compile", "passed"], ["test", "passed"], ["ranked", "passed"]])
+	cases = sql(f"SELECT m.case_index, m.verdict, m.mean_ns, m.runs FROM measurements m JOIN stages t ON t.id = m.stage_id "
+		f"WHERE t.job_id = {number} ORDER BY t.position, m.case_index")
+	equal(cases, [["0", "passed", "NULL", "NULL"], ["1", "passed", "NULL", "NULL"], ["0", "passed", "2000000", "3"]])
+	contains(sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0], "printed by the harness")
+	equal(sql(f"SELECT place, position FROM ranking WHERE job_id = {number}"), [["1", "1"]])
+	contains(job(number, "environment"), "python")
+
+
+@test
+def a_wrong_answer_is_done_and_not_ranked():
+	with Worker():
+		number = submit(WRONG, user=2)
+		wait_for(number)
+	verdict, score, reason = job(number, "verdict, score_ns, reason")
+	equal((verdict, score), ("wrong answer", "NULL"))
+	equal(sql("SELECT COUNT(*) FROM ranking WHERE user_id = 2"), [["0"]])
+	contains(sql(f"SELECT m.message FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}")[0][0], "got wrong")
+
+
+@test
+def modes_other_than_ranked_have_no_score():
+	with Worker():
+		numbers = [submit(mode="test", user=2), submit(mode="benchmark", user=2)]
+		for number in numbers:
+			wait_for(number)
+	equal([job(number, "verdict, score_ns") for number in numbers], [["passed", "NULL"]] * 2)
+	equal(sql("SELECT COUNT(*) FROM ranking WHERE user_id = 2"), [["0"]])
+
+
+@test
+def the_secret_seed_is_stored_nowhere():
+	leaks = sql("SELECT COUNT(*) FROM leaderboards l JOIN stages t JOIN measurements m ON m.stage_id = t.id "
+		"WHERE LOCATE(l.secret_seed, CONCAT(t.stdout, t.stderr, t.command, m.spec, m.message))")
+	equal(leaks, [["0"]])
+
+
+@test
+def progress_is_seen_while_a_job_runs():
+	with Worker():
+		number = submit(SLOW, "test")
+		running(number)
+		until(lambda: "test" in job(number, "progress"))
+		until(lambda: job(number, "environment") != "NULL")
+		sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE id = {number}")
+
+
+# ---- several workers ----
+
+@test
+def two_workers_take_each_job_once():
+	with Worker("first"), Worker("second"):
+		numbers = [submit(user=1 + index % 5) for index in range(16)]
+		for number in numbers:
+			wait_for(number, limit_s=120)
+	owners = [job(number, "lease_owner") for number in numbers]
+	equal([job(number, "state, verdict, attempt, fence") for number in numbers], [["done", "passed", "1", "1"]] * 16)
+	equal(set(owners), {"first", "second"})
+	for number in numbers:
+		equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["3"]])
+
+
+@test
+def two_workers_never_measure_on_one_device_at_the_same_time():
+	locks = scratch / "locks"
+	locks.mkdir()
+	with Worker("first", PODIUM_DEVICE_LOCKS=str(locks)), Worker("second", PODIUM_DEVICE_LOCKS=str(locks)):
+		numbers = [submit(user=1 + index % 5) for index in range(6)]
+		for number in numbers:
+			wait_for(number, limit_s=60)
+	overlaps = sql(f"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id < b.id AND a.started_at < b.finished_at AND b.started_at < a.finished_at "
+		f"WHERE a.id IN ({','.join(map(str, numbers))}) AND b.id IN ({','.join(map(str, numbers))})")
+	equal(overlaps, [["0"]])
+
+
+# ---- what goes wrong ----
+
+@test
+def a_killed_worker_s_job_is_run_by_another_and_nothing_of_it_lives_on():
+	first = Worker("first")
+	first.says("is ready")
+	number = submit(SLOW, "test")
+	running(number)
+	first.end(signal.SIGKILL)
+	until(lambda: not processes_of(first))
+	sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256))")
+	with Worker("second"):
+		wait_for(number)
+	sql(f"DELETE FROM jobs WHERE submission_id IN (SELECT id FROM submissions WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256)))")
+	sql(f"UPDATE blobs SET content = {quoted(SLOW)} WHERE sha256 = UNHEX(SHA2({quoted(SLOW)}, 256))")
+
+
+@test
+def a_worker_that_wakes_up_after_its_lease_does_not_write_over_its_successor():
+	first = Worker("first")
+	first.says("is ready")
+	number = submit("import time\n\ndef custom_kernel(data):\n    time.sleep(1)\n    return data\n", "test")
+	running(number)
+	first.send(signal.SIGSTOP)
+	with Worker("second"):
+		wait_for(number)
+		result = job(number, "verdict, attempt, fence, lease_owner, finished_at")
+		equal(result[:2] + result[3:4], ["passed", "2", "second"])
+		first.send(signal.SIGCONT)
+		first.says("no longer this worker's")
+		time.sleep(2)
+	equal(job(number, "verdict, attempt, fence, lease_owner, finished_at"), result)
+	equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["2"]])
+	equal(first.end(), 0)
+
+
+@test
+def a_job_whose_runner_dies_each_time_fails_after_three_attempts():
+	runner = scratch / "runner"
+	runner.write_text("#!/bin/sh\necho '{\"event\": \"ready\"}'\nread -r job\nexit 7\n")
+	runner.chmod(0o755)
+	number = submit(mode="test")
+	with Worker(PODIUM_WORKER_RUNNER=str(runner)):
+		wait_for(number, "failed", 60)
+	verdict, attempt, reason, finished = job(number, "verdict, attempt, reason, finished_at IS NOT NULL")
+	equal((verdict, attempt, finished), ("internal error", "3", "1"))
+	contains(reason, "tried 3 times")
+	contains(reason, "exit code 7")
+
+
+@test
+def a_runner_that_is_missing_keeps_jobs_waiting_and_says_so_once():
+	number = submit(mode="test")
+	worker = Worker(PODIUM_WORKER_RUNNER=str(scratch / "none"))
+	worker.says("Cannot start")
+	time.sleep(1.5)
+	equal(worker.log.read_text().count("Cannot start"), 1)
+	equal(job(number, "state, attempt"), ["queued", "0"])
+	equal(worker.end(), 0)
+	with Worker():
+		wait_for(number)
+
+
+@test
+def a_worker_that_stops_gives_its_job_back_uncounted():
+	with Worker() as worker:
+		number = submit(SLOW, "test")
+		running(number)
+		begin = time.time()
+		equal(worker.end(), 0)
+		if time.time() - begin > 10:
+			raise AssertionError("it took more than ten seconds to stop")
+	equal(job(number, "state, attempt, lease_owner, progress"), ["queued", "0", "NULL", ""])
+	equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["0"]])
+	equal(processes_of(worker), [])
+	sql(f"DELETE FROM jobs WHERE id = {number}")
+
+
+@test
+def a_job_that_is_cancelled_stops_within_seconds_and_the_next_one_runs():
+	with Worker() as worker:
+		number, following = submit(SLOW, "test"), submit(mode="test")
+		running(number)
+		sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE id = {number}")
+		wait_for(following, limit_s=10)
+		equal(processes_of(worker), [])
+	equal(job(number, "state, verdict"), ["cancelled", "cancelled"])
+
+
+@test
+def a_leaderboard_that_is_deleted_ends_its_jobs():
+	with Worker() as worker:
+		number = submit(SLOW, "test")
+		running(number)
+		sql("DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = %d)" % number)
+		worker.says("no longer this worker's")
+		until(lambda: not processes_of(worker))
+
+
+@test
+def a_database_that_restarts_in_the_middle_loses_nothing():
+	with Worker(PODIUM_LEASE_MS="60000") as worker:
+		number = submit("import time\n\ndef custom_kernel(data):\n    time.sleep(2)\n    return data\n", "test")
+		running(number)
+		database.stop()
+		worker.says("goes on meanwhile")
+		database.start()
+		wait_for(number)
+		equal(job(number, "verdict, attempt"), ["passed", "1"])
+		contains(worker.log.read_text(), "works again")
+		equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["2"]])
+
+
+@test
+def no_folder_of_a_job_is_left_behind():
+	equal([str(path) for path in scratch.glob("jobs-*/*") if path.suffix != ".lock" and "podium" not in path.name], [])
+
+
+code = 1
+try:
+	admin("migrate")
+	code = run()
+finally:
+	database.remove()
+	shutil.rmtree(scratch, ignore_errors=True)
+sys.exit(code)

@@ -1,0 +1,102 @@
+#include "worker/device.h"
+#include "worker/nvml.h"
+
+#include "lib/scope.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#if __has_include(<nvml.h>) || __has_include("/usr/local/cuda/include/nvml.h")
+#include "tests/gpu/declarations.h"
+#endif
+
+static void declarations_are_those_of_the_library(void **state)
+{
+	(void)state;
+#ifdef PODIUM_TESTS_GPU_DECLARATIONS_H
+	assert_null(declarations_from_library().library);
+#else
+	print_message("nvml.h is not here\n");
+	skip();
+#endif
+}
+
+static void models_are_named_as_people_name_them(void **state)
+{
+	(void)state;
+	static const struct { const char *product, *model; } cases[] = {
+		{ "NVIDIA H200", "H200" }, { "NVIDIA H100 80GB HBM3", "H100" }, { "NVIDIA H100 PCIe", "H100-PCIe" },
+		{ "NVIDIA H100 NVL", "H100-NVL" }, { "NVIDIA A100-SXM4-80GB", "A100" }, { "NVIDIA A100-SXM4-40GB", "A100" },
+		{ "NVIDIA A100-PCIE-40GB", "A100-PCIE" }, { "Tesla T4", "T4" }, { "Tesla V100-SXM2-16GB", "V100" },
+		{ "NVIDIA L4", "L4" }, { "NVIDIA B200", "B200" }, { "NVIDIA GH200 480GB", "GH200" }, { "NVIDIA GB200", "GB200" },
+		{ "NVIDIA GeForce RTX 4090", "RTX4090" }, { "NVIDIA RTX A6000", "RTX-A6000" }, { "NVIDIA L40S", "L40S" },
+		{ "NVIDIA RTX 6000 Ada Generation", "RTX6000-Ada" }, { "NVIDIA GeForce RTX 3080 Ti", "RTX3080-Ti" },
+		{ "NVIDIA Graphics Device", "GPU" }, { "", "GPU" }, { "NVIDIA <b>X</b>", "bX-b" },
+	};
+	cleanup_arena struct arena *arena = arena_new();
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_string_equal(device_model(arena, cases[i].product), cases[i].model);
+}
+
+static void a_name_that_is_too_long_is_cut(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	char product[200];
+	memset(product, 'x', sizeof product - 1);
+	product[sizeof product - 1] = '\0';
+	assert_int_equal(strlen(device_model(arena, product)), 48);
+}
+
+static void there_is_always_a_device(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct device *devices;
+	size_t alone, count;
+	devices_find(arena, false, &devices, &alone);
+	assert_true(alone >= 1);
+	devices_find(arena, true, &devices, &count);
+	assert_string_equal(devices[count - 1].model, "CPU");
+	assert_true(devices[count - 1].memory_bytes > 100 * 1000 * 1000);
+	assert_true(strlen(devices[count - 1].product) > 0);
+}
+
+static void a_lock_is_held_by_one_at_a_time(void **state)
+{
+	(void)state;
+	char folder[] = "/tmp/podium-lock-XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	struct device device = { .uuid = "GPU-1" }, other = { .uuid = "GPU-2" };
+	struct error error = {0};
+	int first = device_lock_open(&device, folder, &error), second = device_lock_open(&device, folder, &error);
+	int third = device_lock_open(&other, folder, &error);
+	assert_true(first >= 0 && second >= 0 && third >= 0);
+	assert_true(device_lock_try(first));
+	assert_false(device_lock_try(second));
+	assert_true(device_lock_try(third));
+	device_lock_release(first);
+	assert_true(device_lock_try(second));
+	close(first), close(second), close(third);
+	assert_int_equal(device_lock_open(&device, "/nowhere", &error), ERROR_SYSTEM);
+	assert_non_null(strstr(error.text, "PODIUM_DEVICE_LOCKS"));
+	char path[64];
+	for (int i = 1; i <= 2; i++) {
+		snprintf(path, sizeof path, "%s/podium-GPU-%d.lock", folder, i);
+		assert_int_equal(unlink(path), 0);
+	}
+	assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(declarations_are_those_of_the_library), cmocka_unit_test(models_are_named_as_people_name_them),
+		cmocka_unit_test(a_name_that_is_too_long_is_cut), cmocka_unit_test(there_is_always_a_device),
+		cmocka_unit_test(a_lock_is_held_by_one_at_a_time),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
