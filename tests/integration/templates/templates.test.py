@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""The template compiler: what it refuses, with which sentence, and how what it lets through is escaped."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+B = ROOT / os.environ.get("B", "build/release")
+CC = os.environ.get("CC", "gcc")
+FLAGS = ["-std=c17", "-D_GNU_SOURCE", f"-I{ROOT}", "-Wall", "-Wextra", "-Werror"]
+if B.name == "sanitize":
+	FLAGS.append("-fsanitize=address,undefined")
+HOSTILE = "<script>&\"' ?#/%"
+
+
+class Compiled:
+	"""A template made into C in a folder of its own. `body` stands in one {{template}} block, unless it has some."""
+	def __init__(self, body, parameters="const char *x"):
+		self.folder = tempfile.TemporaryDirectory(prefix="podium-templates.")
+		base = pathlib.Path(self.folder.name)
+		self.source, self.c, self.h = base / "page.html", base / "page.c", base / "page.h"
+		self.source.write_text(body if "{{template" in body else f"{{{{template page({parameters})}}}}\n{body}\n{{{{end}}}}\n")
+		self.result = subprocess.run([B / "template-compile", self.source, self.c, self.h], capture_output=True, text=True)
+
+	def build(self, arguments='"x"'):
+		"""Makes the C into a program that prints the page, and runs it. Its result, or the C compiler's."""
+		self.c.write_text(self.c.read_text().replace('"templates/page.h"', '"page.h"') + """
+			#include <stdio.h>
+			int main(void)
+			{
+				struct buffer out = {0};
+				page(&out, """ + arguments + """);
+				fputs(buffer_string(&out), stdout);
+				buffer_free(&out);
+				return 0;
+			}
+			""")
+		program = self.c.with_suffix("")
+		result = subprocess.run([CC, *FLAGS, "-o", program, self.c, B / "cgi" / "html.o", B / "libpodium.a"], capture_output=True, text=True)
+		return result if result.returncode else subprocess.run([program], capture_output=True, text=True)
+
+
+def refused(body, sentence, line=2):
+	compiled = Compiled(body)
+	if compiled.result.returncode == 0:
+		raise AssertionError(f"{body!r} is taken")
+	contains(compiled.result.stderr, f"page.html:{line}: ")
+	contains(compiled.result.stderr, sentence)
+	equal((compiled.c.exists(), compiled.h.exists()), (False, False))
+
+
+def prints(body, text, value=HOSTILE):
+	compiled = Compiled(body)
+	equal(compiled.result.stderr, "")
+	quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("??", '?""?')
+	result = compiled.build(f'"{quoted}"')
+	equal((result.stderr, result.stdout), ("", text))
+
+
+# ---- refused ----
+
+@test
+def an_attribute_without_quotes_is_refused():
+	refused("<p class=a>x</p>", "the value of class must stand in quotes")
+	refused("<p class={{x}}>x</p>", "an expression may stand in text or in a quoted attribute only")
+
+
+@test
+def scripts_and_styles_in_a_page_are_refused():
+	refused("<script>alert(1)</script>", "<script> must be empty")
+	refused("<script>{{x}}</script>", "an expression may stand in text or in a quoted attribute only")
+	refused("<style>p { color: red }</style>", "<style> must be empty")
+
+
+@test
+def values_in_attributes_that_run_or_load_something_are_refused():
+	for attribute in ("onclick", "ONLOAD", "onanything", "style", "srcdoc", "srcset", "ping", "http-equiv"):
+		refused(f'<p {attribute}="{{{{x}}}}">x</p>', f"no expression may stand in the attribute {attribute.lower()}")
+
+
+@test
+def values_where_no_escape_would_help_are_refused():
+	refused("<{{x}}>", "write &lt;")
+	refused("<p{{x}}>", "an expression may stand in text or in a quoted attribute only")
+	refused("<p {{x}}>", "an expression may stand in text or in a quoted attribute only")
+	refused("<p {{x}}=\"a\">", "an expression may stand in text or in a quoted attribute only")
+	refused("<!-- {{x}} -->", "an expression may stand in text or in a quoted attribute only")
+	refused('<p title="{{raw x}}">', "{{raw}} may stand in text only")
+	refused('<p title="{{0, 0 | time}}">', "the filter time prints elements")
+	refused('<p title="{{x | lines}}">', "the filter lines prints elements")
+	refused('<p title="{{x, x | lines_of}}">', "the filter lines_of prints elements")
+
+
+@test
+def an_address_cannot_begin_with_a_value_that_could_name_a_scheme_or_a_host():
+	refused('<a href="{{x}}">x</a>', "href begins with an expression")
+	refused('<a href="{{if x}}/a/{{end}}{{x}}">x</a>', "href begins with an expression")
+	refused('<form action="{{x}}"></form>', "action begins with an expression")
+	refused('<a href="/a{{url x}}">x</a>', "{{url}} gives a whole address")
+	refused('<p title="{{url x}}">x</p>', "{{url}} gives a whole address")
+	refused('<a href="/a/{{1.0 | duration}}">x</a>', "no filter may stand in an address")
+
+
+@test
+def blocks_must_be_known_ended_and_nested():
+	refused("{{if x}}a", "the last {{template}} has no {{end}}", 4)
+	refused("a{{end}}\n{{end}}", "{{end}} outside a {{template}} block", 3)
+	refused("{{while x}}a{{end}}", "{{end}} outside a {{template}} block", 3)
+	refused("{{else}}", "{{else}} without {{if}}")
+	refused("{{template a()}}\n{{template b()}}{{end}}{{end}}", "outside of another template")
+	refused("{{}}", "{{}} is empty")
+	refused("{{template page(void)}}\n{{x", "{{ without }}")
+	refused("{{if x}}" * 33 + "{{end}}" * 33, "blocks are nested too deeply")
+
+
+@test
+def a_block_must_end_where_it_began():
+	refused('{{if x}}<p title="{{end}}a">', "a block must end where it began")
+	refused("{{if x}}<pre>{{end}}</pre>", "a block must end where it began")
+	refused('<p title="{{if x}}a" lang="{{end}}">', "a block must end where it began")
+	refused("{{if x}}<b{{else}}<i{{end}}>", "a branch must end where it began")
+	refused("<p", "the template ends inside a tag", 3)
+
+
+@test
+def text_and_commands_outside_a_template_are_refused():
+	refused("{{template page(void)}}\n{{end}}\nhello", "text outside a {{template}} block", 3)
+	refused("{{x}}\n{{template page(void)}}{{end}}", "outside a {{template}} block", 1)
+
+
+@test
+def an_unknown_variable_or_block_is_an_error_of_the_C_compiler_at_the_templates_line():
+	for body in ("<p>\n{{y}}</p>", "<p>\n{{blink}}</p>", "<p>\n{{if y}}a{{end}}</p>", "<p>\n{{x | no_such_filter}}</p>", "<p>\n{{1.5}}</p>"):
+		compiled = Compiled(body)
+		equal(compiled.result.returncode, 0)
+		result = compiled.build()
+		if result.returncode == 0:
+			raise AssertionError(f"{body!r} compiles")
+		contains(result.stderr, "page.html:3:")
+
+
+# ---- let through ----
+
+@test
+def a_value_is_escaped_for_its_place():
+	prints("<p>{{x}}</p>", "<p>&lt;script&gt;&amp;&quot;&#39; ?#/%</p>\n")
+	prints('<p title="{{x}}">', '<p title="&lt;script&gt;&amp;&quot;&#39; ?#/%">\n')
+	prints("<p title='a {{x}}'>", "<p title='a &lt;script&gt;&amp;&quot;&#39; ?#/%'>\n")
+	prints('<a href="/a/{{x}}?b={{x}}">', '<a href="/a/%3Cscript%3E%26%22%27%20%3F%23/%25?b=%3Cscript%3E%26%22%27%20%3F%23/%25">\n')
+	prints("<textarea>{{x}}</textarea>", "<textarea>&lt;script&gt;&amp;&quot;&#39; ?#/%</textarea>\n", HOSTILE)
+	prints("<pre>\n  {{x | lines}}</pre>", '<pre>\n  <span class="line" id="line-1"><a class="line-number" href="#line-1">1</a>&lt;script&gt;&amp;&quot;&#39; ?#/%\n</span></pre>\n')
+
+
+@test
+def a_whole_address_leads_to_this_site_only():
+	for value, address in (("/a?b=c&d", "/a?b=c&amp;d"), ("//evil.example", "/"), ("https://evil.example", "/"),
+			("javascript:alert(1)", "/"), ("/\\evil.example", "/%5Cevil.example"), ("", "/"), ('/a"b', "/a&quot;b")):
+		prints('<a href="{{url x}}">', f'<a href="{address}">\n', value)
+
+
+@test
+def several_numbered_files_on_a_page_have_names_of_their_own():
+	prints("<pre>{{x, \"a b.py\" | lines_of}}</pre>", '<pre><span class="line" id="a%20b.py-line-1"><a class="line-number" '
+		'href="#a%20b.py-line-1">1</a>x\n</span></pre>\n', "x")
+
+
+@test
+def raw_text_and_comments_do_as_they_say():
+	prints("<p>{{raw x}}{{# not this }}</p>", f"<p>{HOSTILE}</p>\n")
+	compiled = Compiled("a{{# secret }}b")
+	lacks(compiled.c.read_text(), "secret")
+
+
+@test
+def blocks_branches_loops_and_other_templates_work():
+	prints("{{if *x == 'a'}}A{{elif *x == 'b'}}B{{else}}C{{end}}", "B\n", "b")
+	prints("{{for const char *c = x; *c; c++}}{{let int n = *c - 'a'}}[{{n}}]{{end}}", "[0][1]\n", "ab")
+	prints('<input{{if *x}} checked{{end}}>', "<input checked>\n", "a")
+	prints("{{template bold(const char *x)}}\n<b>{{x}}</b>\n{{end}}\n{{template page(const char *x)}}\n<p>\n{{call bold(x)}}\n</p>\n{{end}}\n",
+		"<p>\n<b>&lt;</b>\n</p>\n", "<")
+
+
+sys.exit(run())
