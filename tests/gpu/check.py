@@ -52,6 +52,10 @@ def expected_samples(folder):
 			yield sample, "ranked", sample.stem.replace("-", " ")
 
 
+def is_offered(client, task, device):
+	return client.get(f"/leaderboard/{task}.json?gpu={device}").status == 200
+
+
 def job_seconds(submission):
 	"""Claim to result, as the database has it; None without a database at hand."""
 	socket = os.path.join(os.environ.get("PODIUM_VAR", ""), "run", "mariadb.sock")
@@ -77,6 +81,9 @@ def main():
 	for folder in sorted(pathlib.Path(options.tasks).iterdir()):
 		if not folder.is_dir() or (options.only and folder.name not in options.only):
 			continue
+		if options.device == "CPU" and not is_offered(client, folder.name, "CPU"):
+			print(f"{folder.name:18} needs a GPU")
+			continue
 		for sample, mode, verdict in expected_samples(folder):
 			submission = client.submit(folder.name, sample, mode, options.device)
 			job = client.wait(submission)["jobs"][0]
@@ -87,6 +94,8 @@ def main():
 			print(f"{folder.name:18} {sample.name:22} {mode:9} {job['verdict'] or '':16} {score:>14} "
 				f"{f'{seconds:.2f} s' if seconds is not None else '':>8}" + ("" if right else f"   EXPECTED {verdict}: {job['reason']}"), flush=True)
 	for task in ("vectoradd_py", "vectoradd_cu"):
+		if options.device == "CPU" and task == "vectoradd_cu":
+			continue
 		board = client.get(f"/leaderboard/{task}.json?gpu={options.device}").json
 		ranked = [row for row in board["rows"] if row["user"] == name]
 		print(f"{task}: " + (f"ranked {ranked[0]['rank']} with {ranked[0]['score_ns'] / 1000:.3f} us" if ranked else "NOT RANKED"))

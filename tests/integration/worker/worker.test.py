@@ -95,14 +95,14 @@ class Worker:
 	"""A podium-worker process. `locks` keeps it from waiting for the device that another one has."""
 	started = 0
 
-	def __init__(self, name="first", **settings):
+	def __init__(self, name="first", program=BUILD / "podium-worker", **settings):
 		Worker.started += 1
 		self.name, self.log = name, scratch / f"worker-{Worker.started}.log"
 		jobs = scratch / f"jobs-{Worker.started}"
 		jobs.mkdir(mode=0o755)
 		environment = {**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS), "PODIUM_POLL_MS": "20",
 			"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1", **settings}
-		self.process = subprocess.Popen([BUILD / "podium-worker"], env=environment, stdin=subprocess.DEVNULL,
+		self.process = subprocess.Popen([program], env=environment, stdin=subprocess.DEVNULL,
 			stderr=open(self.log, "wb"), start_new_session=True)
 
 	def send(self, number):
@@ -425,6 +425,18 @@ def a_database_that_restarts_in_the_middle_loses_nothing():
 		equal(job(number, "verdict, attempt"), ["passed", "1"])
 		contains(worker.log.read_text(), "works again")
 		equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["2"]])
+
+
+@test
+def the_bundle_for_gpu_hosts_runs_with_its_own_libraries():
+	bundle = scratch / "bundle"
+	subprocess.run([ROOT / "worker" / "bundle", BUILD, bundle], check=True, stdout=subprocess.DEVNULL)
+	used = subprocess.run(["ldd", bundle / "podium-worker"], capture_output=True, text=True, check=True).stdout
+	contains(used, f"{bundle}/lib/libmariadb.so")
+	with Worker(program=bundle / "podium-worker"):
+		number = submit()
+		wait_for(number)
+	equal(job(number, "verdict"), "passed")
 
 
 @test
