@@ -18,12 +18,13 @@ static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, entries),
 	REAL(struct board_row, best_ns),
 };
-/* Positions run from 1 without gaps, so the last one is the number of entries. */
+/* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT is one step into
+ * the index; MAX would walk over all entries, because it stands in a subquery for each device. */
 static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COLUMNS,
 	"SELECT l.id, l.creator_id, l.name, v.language, l.task_version_id, v.number AS version_number, "
 	"  v.created_at AS version_at_ms, l.deadline AS deadline_ms, l.accepting, g.gpu, "
-	"  (SELECT MAX(r.position) FROM ranking r WHERE r.leaderboard_id = l.id "
-	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu) AS entries, "
+	"  (SELECT r.position FROM ranking r WHERE r.leaderboard_id = l.id "
+	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position DESC LIMIT 1) AS entries, "
 	"  (SELECT r.score_ns FROM ranking r WHERE r.leaderboard_id = l.id "
 	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu AND r.position = 1 LIMIT 1) AS best_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
