@@ -36,6 +36,16 @@ void format_duration_ns(format_text out, double ns)
 	snprintf(out, sizeof(format_text), "%.*f %s", decimals(value), value, unit->name);
 }
 
+/* "± 0.0" would claim more than was measured: up to three more digits are taken until the error shows. -1 when
+ * it is smaller still. */
+static int digits_for_error(int digits, double err)
+{
+	for (int most = digits + 3; digits <= most; digits++)
+		if (err >= 0.5 * pow(10, -digits))
+			return digits;
+	return -1;
+}
+
 void format_duration_err(format_text out, double ns, double err_ns)
 {
 	if (!isfinite(ns) || !isfinite(err_ns) || err_ns <= 0) {
@@ -43,9 +53,12 @@ void format_duration_err(format_text out, double ns, double err_ns)
 		return;
 	}
 	const struct unit *unit = unit_for(ns);
-	double value = ns / unit->ns;
-	int digits = decimals(value);
-	snprintf(out, sizeof(format_text), "%.*f ± %.*f %s", digits, value, digits, err_ns / unit->ns, unit->name);
+	double value = ns / unit->ns, err = err_ns / unit->ns;
+	int digits = digits_for_error(decimals(value), err);
+	if (digits < 0)
+		format_duration_ns(out, ns);
+	else
+		snprintf(out, sizeof(format_text), "%.*f ± %.*f %s", digits, value, digits, err, unit->name);
 }
 
 void format_gap(format_text out, double ns, double best_ns)

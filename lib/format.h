@@ -10,7 +10,8 @@ typedef char format_text[64]; /* large enough for everything below */
 /* "312 ns", "31.9 µs", "1.204 ms", "2.50 s": four significant digits at most, unit by size. NAN: "". */
 void format_duration_ns(format_text out, double ns);
 
-/* Both in the unit that fits the duration: "31.9 ± 0.2 µs"; without the ± when err is NAN or 0. */
+/* Both in the unit that fits the duration: "31.90 ± 0.21 µs", "363.00 ± 0.04 µs"; without the ± when err is NAN, 0
+ * or too small to show beside the duration. */
 void format_duration_err(format_text out, double ns, double err_ns);
 
 /* "+4.2 %" above the best, "" when it is the best itself. */

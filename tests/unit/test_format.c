@@ -43,6 +43,20 @@ static void an_error_is_given_in_the_unit_of_its_duration(void **state)
 	assert_string_equal(out, "31.90 µs");
 }
 
+static void a_small_error_gets_the_digits_that_show_it(void **state)
+{
+	(void)state;
+	static const struct { double ns, err; const char *text; } cases[] = {
+		{ 363000, 60, "363.0 ± 0.1 µs" }, { 363000, 40, "363.00 ± 0.04 µs" }, { 1234567, 0.4, "1.235 ms" },
+		{ 1234567, 0.6, "1.234567 ± 0.000001 ms" }, { 1234567, 1e-3, "1.235 ms" }, { 5, 7, "5.000 ± 7.000 ns" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_duration_err(out, cases[i].ns, cases[i].err);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
 static void a_gap_is_a_percentage_above_the_best(void **state)
 {
 	(void)state;
@@ -117,6 +131,7 @@ int main(void)
 		cmocka_unit_test(a_duration_has_a_fitting_unit_and_four_digits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
+		cmocka_unit_test(a_small_error_gets_the_digits_that_show_it),
 		cmocka_unit_test(a_gap_is_a_percentage_above_the_best),
 		cmocka_unit_test(times_are_read_as_utc_and_written_back),
 		cmocka_unit_test(a_date_that_does_not_exist_is_refused),
