@@ -17,7 +17,7 @@ handler page_submission, page_submission_status, page_submission_source;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
 handler page_history;
 handler page_user;
-handler page_queue;
+handler page_queue, page_queue_status;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
 /* admin.c: overview, users, audit log */

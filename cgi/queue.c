@@ -1,4 +1,4 @@
-/* What is running and waiting, and the devices that do the work. */
+/* What is running and waiting, and the devices that do the work: the page, and its state as JSON. */
 #include "cgi/queue.h"
 
 #include "cgi/pages.h"
@@ -70,20 +70,56 @@ static int read_jobs(struct request *request, struct queue_view *view)
 	return count < most_jobs ? 0 : count_more(request, view);
 }
 
+static int read_view(struct request *request, struct queue_view *view)
+{
+	struct queue_device *devices;
+	int rc = read_jobs(request, view);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &DEVICES, &devices, &view->device_count, request->error, "i",
+			(int64_t)most_devices);
+	view->devices = rc ? NULL : devices;
+	request->may_be_cached = !rc;
+	return rc;
+}
+
 int page_queue(struct request *request)
 {
 	struct queue_view view = {0};
-	struct queue_device *devices;
-	int rc = read_jobs(request, &view);
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &DEVICES, &devices, &view.device_count, request->error, "i",
-			(int64_t)most_devices);
+	int rc = read_view(request, &view);
 	if (rc)
 		return rc;
-	view.devices = devices;
 	struct page page = page_make(request, "Queue", "queue");
 	page.refresh_s = reload_s;
+	page.live_url = "/queue/status";
 	queue_page(&request->body, &page, &view);
-	request->may_be_cached = true;
 	return 0;
+}
+
+/* ---- what may change about it, as JSON ---- */
+
+static json_t *job_json(const struct queue_job *job)
+{
+	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:I}", "id", (json_int_t)job->id, "submission", (json_int_t)job->submission_id,
+		"gpu", job->gpu, "state", job->state, "stage", job->progress, "attempt", (json_int_t)job->attempt);
+}
+
+static json_t *device_json(const struct queue_device *device)
+{
+	return json_pack("{s:s, s:s?, s:b}", "worker", device->worker, "gpu", device->model, "online", (int)(device->online == 1));
+}
+
+/* The state is that of a queue: it never ends, so live.js goes on asking. */
+int page_queue_status(struct request *request)
+{
+	struct queue_view view = {0};
+	int rc = read_view(request, &view);
+	if (rc)
+		return rc;
+	json_t *jobs = json_array(), *devices = json_array();
+	for (size_t i = 0; i < view.job_count; i++)
+		json_array_append_new(jobs, job_json(&view.jobs[i]));
+	for (size_t i = 0; i < view.device_count; i++)
+		json_array_append_new(devices, device_json(&view.devices[i]));
+	return respond_json(request, json_pack("{s:s, s:o, s:I, s:o}", "state", view.running ? "running" : "queued", "jobs", jobs,
+		"more", (json_int_t)view.more, "devices", devices));
 }

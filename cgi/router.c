@@ -29,6 +29,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/submission/*/source", page_submission_source, ANYONE, 0 },
 	{ METHOD_GET, "/user/*", page_user, ANYONE, 0 },
 	{ METHOD_GET, "/queue", page_queue, ANYONE, 0 },
+	{ METHOD_GET, "/queue/status", page_queue_status, ANYONE, 0 },
 	{ METHOD_GET, "/language/*", page_language, ANYONE, 0 },
 	{ METHOD_GET, "/language/*/*", page_language_raw, ANYONE, 0 },
 	{ METHOD_GET, "/register", page_register, ANYONE, 0 },
