@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct home_row {
-	const char *name, *language, *gpu, *user;
-	int64_t deadline_ms, accepting, entries, place, user_id;
-	double score_ns;
-};
 static const struct column HOME_COLUMNS[] = {
 	TEXT(struct home_row, name), TEXT(struct home_row, language), TIME(struct home_row, deadline_ms),
 	INTEGER(struct home_row, accepting), TEXT(struct home_row, gpu), INTEGER(struct home_row, entries),
@@ -78,8 +73,6 @@ static bool is_active(const struct home_board *board)
 	return strcmp(board->state, "active") == 0;
 }
 
-/* Active ones first. Of those the soonest deadline, of the others the one that ended last; those without one at the
- * end; equal ones by name. */
 static int by_urgency(const void *left, const void *right)
 {
 	const struct home_board *a = left, *b = right;
@@ -93,7 +86,7 @@ static int by_urgency(const void *left, const void *right)
 	return sooner == is_active(a) ? -1 : 1;
 }
 
-static struct home_view make_view(struct arena *arena, const struct home_row *rows, size_t count, int64_t now)
+struct home_view home_view_make(struct arena *arena, const struct home_row *rows, size_t count, int64_t now)
 {
 	struct home_board *boards = arena_array(arena, struct home_board, count + 1);
 	size_t board_count = 0, active = 0;
@@ -114,7 +107,7 @@ int page_home(struct request *request)
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Leaderboards", "leaderboards");
-	struct home_view view = make_view(request->arena, rows, count, page.now_ms);
+	struct home_view view = home_view_make(request->arena, rows, count, page.now_ms);
 	home_page(&request->body, &page, &view);
 	request->may_be_cached = true;
 	return 0;

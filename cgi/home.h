@@ -2,6 +2,8 @@
 #ifndef PODIUM_CGI_HOME_H
 #define PODIUM_CGI_HOME_H
 
+#include "lib/arena.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +31,20 @@ struct home_view {
 	const struct home_board *active; size_t active_count;
 	const struct home_board *over; size_t over_count;   /* ended, or closed by an admin */
 };
+
+/* One of the first places on one device of a leaderboard, as the database gives it. */
+struct home_row {
+	const char *name, *language;
+	int64_t deadline_ms, accepting;
+	const char *gpu;                /* NULL: the leaderboard has none */
+	int64_t entries;                /* in one row of each device, else SQL_NULL_INTEGER */
+	int64_t place, user_id;
+	const char *user;               /* NULL: nobody has this place */
+	double score_ns;
+};
+
+/* Rows that are sorted by leaderboard and device. Active ones come first: the soonest deadline, then those without
+ * one; then the others: the one that ended last, then those without a deadline. */
+struct home_view home_view_make(struct arena *arena, const struct home_row *rows, size_t count, int64_t now_ms);
 
 #endif

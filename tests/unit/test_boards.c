@@ -1,0 +1,149 @@
+/* The parts of the pages around rankings that need no database: ties, grouping, order. */
+#include "cgi/history.h"
+#include "cgi/home.h"
+#include "cgi/leaderboard.h"
+#include "lib/scope.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { now = 1000000, later = 2000000, much_later = 3000000, earlier = 500000, much_earlier = 100000 };
+
+/* ---- ties ---- */
+
+static void neighbours_with_one_place_are_ties(void **state)
+{
+	(void)state;
+	struct ranking_row rows[] = {
+		{ .position = 1, .place = 1 }, { .position = 2, .place = 2 }, { .position = 3, .place = 2 }, { .position = 4, .place = 4 },
+		{ .position = 5, .place = 5 }, { .position = 6, .place = 5 },
+	};
+	ranking_mark_ties(rows, 6, 6);
+	static const bool expected[] = { false, true, true, false, true, true };
+	for (size_t i = 0; i < COUNT(expected); i++)
+		assert_int_equal(rows[i].is_tie, expected[i]);
+}
+
+static void a_tie_across_the_edge_of_a_page_is_seen_on_both(void **state)
+{
+	(void)state;
+	struct ranking_row rows[] = { { .position = 99, .place = 99 }, { .position = 100, .place = 100 }, { .position = 101, .place = 100 } };
+	ranking_mark_ties(rows, 2, 3);
+	assert_false(rows[0].is_tie);
+	assert_true(rows[1].is_tie);
+	ranking_mark_ties(rows + 2, 1, 1);
+	assert_true(rows[2].is_tie);
+	rows[1].is_tie = true;
+	ranking_mark_ties(rows + 1, 1, 1);
+	assert_false(rows[1].is_tie);
+}
+
+/* ---- a viewer's submissions ---- */
+
+static void the_jobs_of_a_submission_stand_together(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct history_job rows[] = {
+		{ .submission_id = 9, .gpu = "A100" }, { .submission_id = 9, .gpu = "H200" }, { .submission_id = 7 },
+		{ .submission_id = 3, .gpu = "CPU" },
+	};
+	struct history_submission *submissions;
+	assert_int_equal(history_group(arena, rows, COUNT(rows), &submissions), 3);
+	assert_int_equal(submissions[0].job_count, 2);
+	assert_ptr_equal(submissions[0].jobs, &rows[0]);
+	assert_int_equal(submissions[1].job_count, 1);
+	assert_ptr_equal(submissions[2].jobs, &rows[3]);
+	assert_int_equal(history_group(arena, NULL, 0, &submissions), 0);
+}
+
+/* ---- the front page ---- */
+
+static struct home_row board(const char *name, int64_t deadline_ms, bool accepting)
+{
+	return (struct home_row){ .name = name, .language = "py", .deadline_ms = deadline_ms, .accepting = accepting,
+		.entries = SQL_NULL_INTEGER };
+}
+
+static struct home_row place(const char *name, const char *gpu, int64_t number, const char *user)
+{
+	struct home_row row = board(name, TIME_NULL, true);
+	row.gpu = gpu;
+	row.place = number;
+	row.user = user;
+	row.entries = number == 1 ? 40 : SQL_NULL_INTEGER;
+	return row;
+}
+
+static void active_leaderboards_come_first_by_urgency_and_the_others_by_their_end(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct home_row rows[] = {
+		board("closed", TIME_NULL, false), board("endless", TIME_NULL, true), board("Endless2", TIME_NULL, true),
+		board("long-ago", much_earlier, true), board("much-later", much_later, true), board("past", earlier, false),
+		board("paused", later, false), board("soon", later, true),
+	};
+	struct home_view view = home_view_make(arena, rows, COUNT(rows), now);
+	static const char *const active[] = { "soon", "much-later", "endless", "Endless2" };
+	static const char *const over[] = { "paused", "past", "long-ago", "closed" };
+	assert_int_equal(view.active_count, COUNT(active));
+	assert_int_equal(view.over_count, COUNT(over));
+	for (size_t i = 0; i < COUNT(active); i++) {
+		assert_string_equal(view.active[i].name, active[i]);
+		assert_string_equal(view.over[i].name, over[i]);
+	}
+	assert_string_equal(view.over[0].state, "closed");
+	assert_string_equal(view.over[1].state, "ended");
+}
+
+static void devices_keep_their_order_and_their_first_places(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct home_row rows[] = {
+		place("a", "H200", 1, "ada"), place("a", "H200", 1, "bob"), place("a", "H200", 3, "cyd"),
+		place("a", "CPU", 1, "bob"), place("a", "CPU", 0, NULL), place("a", "CPU", 0, NULL),
+		place("b", "H200", 0, NULL), place("b", "H200", 0, NULL), place("b", "H200", 0, NULL), board("c", TIME_NULL, true),
+	};
+	struct home_view view = home_view_make(arena, rows, COUNT(rows), now);
+	assert_int_equal(view.active_count, 3);
+	const struct home_board *a = &view.active[0];
+	assert_int_equal(a->gpu_count, 2);
+	assert_string_equal(a->gpus[0].name, "H200");
+	assert_int_equal(a->gpus[0].top_count, 3);
+	assert_int_equal(a->gpus[0].entries, 40);
+	assert_string_equal(a->gpus[0].top[2].user, "cyd");
+	assert_int_equal(a->gpus[0].top[2].place, 3);
+	assert_string_equal(a->gpus[1].name, "CPU");
+	assert_int_equal(a->gpus[1].top_count, 1);
+	assert_int_equal(view.active[1].gpu_count, 1);
+	assert_int_equal(view.active[1].gpus[0].top_count, 0);
+	assert_int_equal(view.active[2].gpu_count, 0);
+}
+
+static void without_leaderboards_there_is_nothing_to_show(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct home_view view = home_view_make(arena, NULL, 0, now);
+	assert_int_equal(view.active_count + view.over_count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(neighbours_with_one_place_are_ties),
+		cmocka_unit_test(a_tie_across_the_edge_of_a_page_is_seen_on_both),
+		cmocka_unit_test(the_jobs_of_a_submission_stand_together),
+		cmocka_unit_test(active_leaderboards_come_first_by_urgency_and_the_others_by_their_end),
+		cmocka_unit_test(devices_keep_their_order_and_their_first_places),
+		cmocka_unit_test(without_leaderboards_there_is_nothing_to_show),
+	};
+	return cmocka_run_group_tests_name("boards", tests, NULL, NULL);
+}
