@@ -332,7 +332,9 @@ class Evaluation:
         """Runs the kernel once. Returns (the copy for the check, ns)."""
         with failing_with(EXIT_RAISED, "custom_kernel"):
             output, taken, duration_ns = self.tools.time(self.kernel, data)
-        if not self.is_output_of(data, output):
+        with failing_with(EXIT_RAISED, "is_output_of could not work with what custom_kernel returned; it"):
+            is_given = self.is_output_of(data, output)
+        if not is_given:
             raise CaseFailed(EXIT_WRONG, "custom_kernel did not return the output that it was given to fill.")
         return taken, duration_ns
 

@@ -180,19 +180,26 @@ def clear_l2_cache_large():
 # ---- reference results that do not change from run to run ----
 
 
+def _allows_tf32(backend):
+    try:
+        return backend.allow_tf32
+    except RuntimeError:  # torch 2.9 or later, where somebody has set fp32_precision, which took its place
+        return (backend.conv if backend is torch.backends.cudnn else backend).fp32_precision == "tf32"
+
+
 class DisableCuDNNTF32(contextlib.ContextDecorator):
     """Inside: float32 products are computed in float32, not in TF32, by cuDNN and cuBLAS."""
 
     def __enter__(self):
-        self._cudnn = torch.backends.cudnn.allow_tf32
-        self._matmul = torch.backends.cuda.matmul.allow_tf32
-        torch.backends.cudnn.allow_tf32 = False
-        torch.backends.cuda.matmul.allow_tf32 = False
+        backends = (torch.backends.cudnn, torch.backends.cuda.matmul)
+        self._allowed = [(backend, _allows_tf32(backend)) for backend in backends]
+        for backend in backends:
+            backend.allow_tf32 = False
         return self
 
     def __exit__(self, *exception):
-        torch.backends.cudnn.allow_tf32 = self._cudnn
-        torch.backends.cuda.matmul.allow_tf32 = self._matmul
+        for backend, allowed in self._allowed:
+            backend.allow_tf32 = allowed
 
 
 class DeterministicContext(DisableCuDNNTF32):

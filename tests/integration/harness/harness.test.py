@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""The tasks that ship, run by podium-run: each sample must get the verdict that its task states, and each template
+must pass. Python runs on the CPU. CUDA C++ runs where there is a GPU; without one it is only compiled, if nvcc is there."""
+import functools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "integration" / "run")]
+import tap  # noqa: E402
+from runner import CPU, GPU, NVCC, PYTHON, Runner  # noqa: E402
+from tap import Skip, contains, equal, test  # noqa: E402
+
+BUILD = ROOT / os.environ.get("B", "build/release")
+TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.is_dir())
+SECRET = 271828182
+
+
+@functools.lru_cache(None)
+def jobs_of(folder):
+	program = BUILD / "tests" / "integration" / "harness" / "test_jobs"
+	answer = subprocess.run([program, folder], capture_output=True, text=True)
+	if answer.returncode:
+		raise AssertionError(answer.stderr)
+	return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+@functools.lru_cache(None)
+def python_lack():
+	"""Why Python tasks cannot run here, or None."""
+	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+		return f"{PYTHON} cannot import torch"
+	return None
+
+
+@functools.lru_cache(None)
+def gpu():
+	"""The first GPU as podium-run wants to be told of it, or None."""
+	if not shutil.which("nvidia-smi"):
+		return None
+	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"], capture_output=True, text=True)
+	if answer.returncode or not answer.stdout.strip():
+		return None
+	uuid, capability = answer.stdout.splitlines()[0].split(", ")
+	return {**GPU, "uuid": uuid, "compute_capability": capability}
+
+
+def run(job, device):
+	message = {"id": 17, "mode": job["mode"], "device": device, "task": job["task"], "files": job["files"],
+		"submission": job["submission"], "python": PYTHON, "nvcc": NVCC}
+	if job["mode"] == "ranked":
+		message["secret_seed"] = SECRET
+	with Runner("--once") as runner:
+		runner.send({"job": message})
+		return runner.result()
+
+
+def expect(job, device, verdict):
+	result = run(job, device)
+	if result.verdict != verdict:
+		logs = "".join(event["text"] for event in result.events if event["event"] == "log")
+		raise AssertionError(f"{job['source']} got {result.verdict!r}, expected {verdict!r}: {result.reason}\n{logs[-3000:]}")
+	ranked = job["mode"] == "ranked" and verdict == "passed"
+	equal("score_ns" in result.verdicts[0], ranked)
+	if ranked:
+		assert result.verdicts[0]["score_ns"] > 0
+	return result
+
+
+def check_compiles(job):
+	if not os.access(NVCC, os.X_OK):
+		raise Skip("nvcc is not installed")
+	result = run(job, GPU)
+	verdict = result.ends[0]["verdict"]
+	equal((result.stages[0]["stage"], verdict, result.verdict == "compile error"), ("compile", "passed", False))
+
+
+def check_sample(job):
+	if job["task"]["language"] == "py":
+		if python_lack():
+			raise Skip(python_lack())
+		expect(job, CPU, job["verdict"])
+		return
+	if not os.access(NVCC, os.X_OK):
+		raise Skip("nvcc is not installed")
+	if gpu():
+		expect(job, gpu(), job["verdict"])
+	elif job["verdict"] == "compile error":
+		expect(job, GPU, "compile error")
+	else:
+		raise Skip("there is no GPU")
+
+
+def check_template(job):
+	if job["task"]["language"] == "py" and job["language"] == "Python":
+		check_sample({**job, "verdict": "passed"})
+	elif not gpu():
+		raise Skip("there is no GPU")
+	else:
+		expect(job, gpu(), "passed")
+
+
+def add_tests_of(folder):
+	"""A test for each sample and each template. A fault of the task itself becomes a test that fails."""
+	try:
+		jobs = jobs_of(folder)
+	except (AssertionError, OSError) as fault:
+		def can_be_read(fault=fault):
+			raise fault
+		add(f"{folder.name} can be read", can_be_read)
+		return
+	for job in jobs:
+		if job["task"]["language"] == "cu" and job["verdict"] == "passed" and not gpu():
+			add(f"{folder.name}: {job['source']} compiles", functools.partial(check_compiles, job))
+		if job["verdict"]:
+			add(f"{folder.name}: {job['source']} gets {job['verdict']}", functools.partial(check_sample, job))
+		else:
+			add(f"{folder.name}: the template for {job['language']} passes", functools.partial(check_template, job))
+
+
+def add(name, function):
+	def named():
+		function()
+	named.__name__ = name
+	test(named)
+
+
+@test
+def every_task_has_a_template_a_right_and_a_wrong_sample_and_a_description():
+	for folder in TASKS:
+		jobs = jobs_of(folder)
+		verdicts = [job["verdict"] for job in jobs]
+		assert None in verdicts and "passed" in verdicts and "wrong answer" in verdicts, (folder.name, verdicts)
+		assert len(jobs[0]["task"]["description"]) > 100, folder.name
+		contains(jobs[0]["task"]["description"], "custom_kernel")
+
+
+@test
+def the_tasks_that_every_podium_shows_are_there():
+	names = {folder.name for folder in TASKS}
+	equal({"identity_py", "vectoradd_py", "matmul_py", "softmax_py", "identity_cu", "vectoradd_cu"} - names, set())
+	assert any(not (folder / "task.yml").exists() for folder in TASKS), "one in the form with a single file"
+
+
+for each in TASKS:
+	add_tests_of(each)
+sys.exit(tap.run())
