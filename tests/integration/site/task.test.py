@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""What anyone can read of a task and of the harness: every file, whatever its name and its bytes, and nothing secret."""
+import io
+import pathlib
+import sys
+import urllib.parse
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance()
+anyone, admin = Client(site.url), Client(site.url)
+
+ODD_NAME = "data/<b>x/a \"'&?#%41 <script>.txt"
+REFERENCE = 'def generate_input(seed):\n\treturn "</pre><script>alert(1)</script>"\n\ndef check_implementation(data, output):\n    return True, ""'
+FILES = {
+	"reference.py": REFERENCE.encode(), "odd": b"odd\n", "noise.bin": bytes(range(256)), "nul.txt": b"a\0b", "empty.txt": b"",
+	"long.txt": b"x\n" * 20001, "template.py": b"def custom_kernel(data):\n    return data\n", "samples/zero.py": b"custom_kernel = 0\n",
+}
+TASK = """
+lang: py
+description: "All kinds of files."
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: "@STOCK@"}
+  - {name: utils.py, source: "@STOCK@"}
+  - {name: noise.bin, source: noise.bin}
+  - {name: nul.txt, source: nul.txt}
+  - {name: empty.txt, source: empty.txt}
+  - {name: long.txt, source: long.txt}
+  - {name: template/Python, source: odd}
+  - {name: '%s', source: odd}
+config: {main: eval.py}
+templates: {Python: template.py}
+tests: [{seed: 1, name: "<i>one</i>"}, {seed: 2, shape: "[1, 2]"}]
+benchmarks: [{seed: 3}]
+test_timeout: 17
+seed: 4711
+podium:
+  flops: 2 * seed
+  tolerance: 0.25
+  expected: [{source: samples/zero.py, verdict: runtime error, mode: test}]
+""" % ODD_NAME.replace("'", "''")
+
+
+def url(kind, path):
+	return f"/leaderboard/odd/{kind}/{urllib.parse.quote(path)}"
+
+
+def links(path):
+	page = Page()
+	page.feed(anyone.get(path).text)
+	return page.links
+
+
+@test
+def a_task_with_files_of_every_kind_can_be_uploaded():
+	password = (site.var / "admin-password").read_text().strip()
+	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
+	equal(admin.post("/account/password", [("current", password), ("password", "a long password"), ("again", "a long password")],
+		form="/account").status, 303)
+	packed = io.BytesIO()
+	with zipfile.ZipFile(packed, "w") as archive:
+		for name, content in {**FILES, "task.yml": TASK.encode()}.items():
+			archive.writestr(name, content)
+	answer = admin.post("/admin/leaderboards/new", [("name", "odd"), ("gpu", "CPU"), ("accepting", "1")],
+		[("task", "task.zip", packed.getvalue())])
+	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
+
+
+@test
+def the_page_lists_every_file_by_its_role_with_a_view_and_a_download():
+	there = links("/leaderboard/odd/task")
+	stored = site.sql("SELECT f.role, f.path FROM task_files f JOIN leaderboards l ON l.task_version_id = f.task_version_id WHERE l.name = 'odd'")
+	equal(len(stored), 12)
+	for role, path in stored:
+		equal((path, url("task", f"{role}/{path}") in map(quoted_again, there)), (path, True))
+		equal((path, url("raw", f"{role}/{path}") + "?download=1" in map(quoted_again, there)), (path, True))
+
+
+def quoted_again(link):
+	"""The same address with Python's choice of what needs no percent sign."""
+	path, mark, query = link.partition("?")
+	return urllib.parse.quote(urllib.parse.unquote(path)) + mark + query
+
+
+@test
+def the_page_tells_settings_and_cases():
+	words = anyone.get("/leaderboard/odd/task").words()
+	for part in ("Language Python", "The submission becomes submission.py", "Run as python3 eval.py MODE CASEFILE", "Devices CPU",
+			"tests 17 s", "benchmarks 180 s", "Seed of tests and benchmarks 4711", "Operations of a run 2 * seed", "Tolerance 0.25",
+			"must get: runtime error in mode test", "Tests: 2 cases", "Benchmarks: 1 case.", "<i>one</i>", "[1, 2]"):
+		contains(words, part)
+
+
+@test
+def the_secret_seed_is_in_none_of_it():
+	site.sql("UPDATE leaderboards SET secret_seed = 1987654321 WHERE name = 'odd'")
+	for path in ["/leaderboard/odd/task", *links("/leaderboard/odd/task")]:
+		if path.startswith("/leaderboard/odd/"):
+			equal((path, b"1987654321" in anyone.get(path).bytes), (path, False))
+
+
+@test
+def a_files_page_shows_its_text_line_by_line_as_text():
+	text = anyone.get(url("task", "file/reference.py")).text
+	contains(text, 'id="line-2"')
+	contains(text, "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;")
+	lacks(text, "<script>alert")
+	answer = anyone.get(url("task", "file/" + ODD_NAME))
+	equal(answer.status, 200)
+	contains(answer.words(), ODD_NAME)
+
+
+@test
+def what_is_not_text_or_too_long_is_offered_for_download_only():
+	for name, sentence, plain in (("noise.bin", "is not text", False), ("nul.txt", "is not text", False),
+			("empty.txt", "is empty", True), ("long.txt", "is too long", True)):
+		path = url("task", "file/" + name)
+		contains(anyone.get(path).words(), sentence)
+		equal((name, url("raw", "file/" + name) in links(path)), (name, plain))
+		equal((name, url("raw", "file/" + name) + "?download=1" in links(path)), (name, True))
+
+
+@test
+def the_bytes_are_those_of_the_upload_and_never_run_in_a_browser():
+	for name, content in FILES.items():
+		if name not in ("odd", "template.py", "samples/zero.py"):
+			answer = anyone.get(url("raw", "file/" + name))
+			equal((name, answer.bytes), (name, content))
+			equal(answer.headers["Content-Type"], "text/plain; charset=utf-8")
+			equal(answer.headers.get_all("X-Content-Type-Options"), ["nosniff"])
+			contains(answer.headers["Content-Disposition"], "attachment" if name in ("noise.bin", "nul.txt") else "inline")
+			contains(anyone.get(url("raw", "file/" + name) + "?download=1").headers["Content-Disposition"], "attachment")
+	answer = anyone.get(url("raw", "file/" + ODD_NAME) + "?download=1")
+	equal(answer.bytes, b"odd\n")
+	contains(answer.headers["Content-Disposition"], 'filename="a_____')
+
+
+@test
+def a_role_tells_files_of_the_same_path_apart():
+	equal(anyone.get(url("raw", "template/Python")).bytes, FILES["template.py"])
+	equal(anyone.get(url("raw", "file/template/Python")).bytes, b"odd\n")
+	equal(anyone.get(url("raw", "sample/samples/zero.py")).bytes, FILES["samples/zero.py"])
+	equal(anyone.get(url("raw", "samples/zero.py")).bytes, FILES["samples/zero.py"])
+	equal(anyone.get(url("raw", "task.yml")).text, TASK)
+
+
+@test
+def a_template_is_found_by_its_language_and_named_as_its_author_did():
+	answer = anyone.get("/leaderboard/odd/template/python?download=1")
+	equal(answer.bytes, FILES["template.py"])
+	contains(answer.headers["Content-Disposition"], 'attachment; filename="template.py"')
+	answer = anyone.get("/leaderboard/odd/template/Triton")
+	equal(answer.status, 404)
+	contains(answer.words(), 'no template for "Triton". It has templates for Python.')
+
+
+@test
+def what_is_not_there_is_answered_with_what_is():
+	for path, sentence in (("/leaderboard/odd/task/file/none.py", 'no file "file/none.py". It has "data/<b>x/a'),
+			("/leaderboard/odd/raw/sample/reference.py", "and 4 more."), ("/language/cobol", "There are: py (Python), cu (CUDA C++)."),
+			("/language/py/eval.cu", "It has eval.py, utils.py,"), ("/leaderboard/none/task", 'no leaderboard named "none"')):
+		answer = anyone.get(path)
+		equal((path, answer.status), (path, 404))
+		contains(answer.words(), sentence)
+
+
+@test
+def each_language_shows_its_harness():
+	for language, names in (("py", ("eval.py", "utils.py", "single_reference.py")), ("cu", ("eval.cu", "utils.h"))):
+		answer = anyone.get(f"/language/{language}")
+		equal(answer.status, 200)
+		contains(answer.words(), "custom_kernel")
+		for name in names:
+			contains(answer.text, f'id="{name}-line-1"')
+			raw = anyone.get(f"/language/{language}/{name}")
+			equal(raw.bytes, (ROOT / "harness" / name).read_bytes())
+			equal(raw.headers["Content-Type"], "text/plain; charset=utf-8")
+
+
+status = 1
+try:
+	status = run()
+finally:
+	site.remove()
+sys.exit(status)
