@@ -93,7 +93,8 @@ static int no_such_language(struct request *request, const char *code)
 	cleanup_buffer struct buffer names = {0};
 	for (size_t i = 0; i < COUNT(LANGUAGES); i++)
 		buffer_printf(&names, "%s%s (%s)", i ? ", " : "", LANGUAGES[i].code, language_title(LANGUAGES[i].code));
-	return fail(request->error, ERROR_NOT_FOUND, "There is no language %s here. There are: %s.", quote(request->arena, code), names.data);
+	return fail(request->error, ERROR_NOT_FOUND, "There is no language %s here. There are: %s.",
+		quote(request->arena, code), names.data);
 }
 
 static int find_language(struct request *request, const struct language **language)
@@ -134,7 +135,8 @@ int page_language(struct request *request)
 	return 0;
 }
 
-static int no_such_file(struct request *request, const struct language *language, const struct stock_file **files, size_t count)
+static int no_such_file(struct request *request, const struct language *language,
+	const struct stock_file **files, size_t count)
 {
 	cleanup_buffer struct buffer names = {0};
 	for (size_t i = 0; i < count; i++)

@@ -76,7 +76,8 @@ static const char *sample_note(struct arena *arena, const struct task *task, con
 		const struct task_expected *expected = &task->expected[i];
 		const char *verdict = verdict_name(expected->verdict);
 		if (strcmp(expected->source, path) == 0)
-			buffer_printf(&note, "%s%s in mode %s", note.length ? ", " : "must get: ", verdict ? verdict : "any verdict", expected->mode);
+			buffer_printf(&note, "%s%s in mode %s", note.length ? ", " : "must get: ",
+				verdict ? verdict : "any verdict", expected->mode);
 	}
 	return arena_strdup(arena, buffer_string(&note));
 }
@@ -147,7 +148,8 @@ static const char *defines(struct arena *arena, const struct task *task)
 	cleanup_buffer struct buffer all = {0};
 	for (size_t i = 0; i < task->define_count; i++) {
 		const struct task_define *define = &task->defines[i];
-		buffer_printf(&all, "%s-D%s%s%s", i ? " " : "", define->name, define->value ? "=" : "", define->value ? define->value : "");
+		buffer_printf(&all, "%s-D%s%s%s", i ? " " : "", define->name,
+			define->value ? "=" : "", define->value ? define->value : "");
 	}
 	return arena_strdup(arena, buffer_string(&all));
 }
@@ -178,10 +180,12 @@ static void add_runs(struct settings *settings, const struct board *board, const
 	struct arena *arena = settings->arena;
 	add(settings, "Devices", devices(arena, board));
 	add(settings, "Several GPUs", task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
-	add(settings, "Time limits", arena_printf(arena, "compiling %d\u00a0s, tests %lld\u00a0s, benchmarks %lld\u00a0s, ranked runs %lld\u00a0s",
-		compile_timeout_s, (long long)task->test_timeout_s, (long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
+	add(settings, "Time limits", arena_printf(arena, "compiling %d\u00a0s, tests %lld\u00a0s, "
+		"benchmarks %lld\u00a0s, ranked runs %lld\u00a0s", compile_timeout_s, (long long)task->test_timeout_s,
+		(long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
 	add(settings, "Score", view->ranked_by);
-	add(settings, "Seed of tests and benchmarks", task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
+	add(settings, "Seed of tests and benchmarks",
+		task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
 	add(settings, "Seed of ranked runs", "secret, the same for everyone");
 	add(settings, "Engine", task_engine_name(task->engine));
 	add_code(settings, "Operations of a run", task->flops);
@@ -256,7 +260,8 @@ static int read_file(struct request *request, const struct task_view *view, cons
 
 static bool is_text(const struct blob_value *content)
 {
-	return !content->length || (text_is_utf8(content->bytes, content->length) && !memchr(content->bytes, '\0', content->length));
+	return !content->length || (text_is_utf8(content->bytes, content->length)
+		&& !memchr(content->bytes, '\0', content->length));
 }
 
 static bool is_too_long(const struct blob_value *content)
@@ -295,7 +300,8 @@ int page_task_file(struct request *request)
 	shown.is_text = is_text(&content);
 	shown.obstacle = obstacle_of(&shown, &content);
 	shown.text = shown.obstacle ? NULL : content.bytes;
-	struct page page = page_make(request, arena_printf(request->arena, "%s of %s", shown.file->path, board.name), "leaderboards");
+	struct page page = page_make(request,
+		arena_printf(request->arena, "%s of %s", shown.file->path, board.name), "leaderboards");
 	task_file_page(&request->body, &page, &shown);
 	request->may_be_cached = true;
 	return 0;
