@@ -158,12 +158,10 @@ void devices_find(struct arena *arena, bool with_cpu, struct device **devices, s
 
 /* ---- locks ---- */
 
-int device_lock_open(const struct device *device, const char *directory, struct error *error)
+static int open_lock_file(const char *directory, const char *uuid, const char *what, struct error *error)
 {
-	if (!*directory)
-		directory = access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
 	cleanup_buffer struct buffer path = {0};
-	buffer_printf(&path, "%s/podium-%s.lock", directory, device->uuid);
+	buffer_printf(&path, "%s/podium-%s.%s", directory, uuid, what);
 	/* The folder may be everybody's and the file another user's: then the kernel refuses O_CREAT. */
 	int lock = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (lock < 0 && errno == ENOENT)
@@ -174,12 +172,39 @@ int device_lock_open(const struct device *device, const char *directory, struct 
 	return lock;
 }
 
-bool device_lock_try(int lock)
+int device_lock_open(struct device_lock *lock, const struct device *device, const char *directory, struct error *error)
 {
-	return flock(lock, LOCK_EX | LOCK_NB) == 0;
+	if (!*directory)
+		directory = access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
+	*lock = (struct device_lock){ .turn = open_lock_file(directory, device->uuid, "turn", error), .use = -1 };
+	if (lock->turn >= 0)
+		lock->use = open_lock_file(directory, device->uuid, "lock", error);
+	if (lock->use >= 0)
+		return 0;
+	device_lock_close(lock);
+	return ERROR_SYSTEM;
 }
 
-void device_lock_release(int lock)
+bool device_lock_try(struct device_lock *lock)
 {
-	flock(lock, LOCK_UN);
+	lock->has_turn = lock->has_turn || flock(lock->turn, LOCK_EX | LOCK_NB) == 0;
+	if (!lock->has_turn || flock(lock->use, LOCK_EX | LOCK_NB))
+		return false;
+	flock(lock->turn, LOCK_UN);
+	lock->has_turn = false;
+	return true;
+}
+
+void device_lock_release(struct device_lock *lock)
+{
+	flock(lock->use, LOCK_UN);
+}
+
+void device_lock_close(struct device_lock *lock)
+{
+	if (lock->turn >= 0)
+		close(lock->turn);
+	if (lock->use >= 0)
+		close(lock->use);
+	*lock = (struct device_lock){ .turn = -1, .use = -1 };
 }

@@ -27,11 +27,13 @@ void devices_find(struct arena *arena, bool with_cpu, struct device **devices, s
  * "NVIDIA H100 PCIe" is H100-PCIe, "NVIDIA GeForce RTX 4090" is RTX4090. */
 const char *device_model(struct arena *arena, const char *product);
 
-/* Locks of devices, so that two workers of one machine never measure on one device at the same time. The lock
- * file lies in `directory` (empty: /run/lock, else /tmp). A descriptor, or ERROR_SYSTEM. */
-int device_lock_open(const struct device *device, const char *directory, struct error *error);
-bool device_lock_try(int lock); /* false: somebody else has it */
-void device_lock_release(int lock);
+/* The lock of a device, so that two workers of one machine never measure on it at the same time. The files lie in
+ * `directory` (empty: /run/lock, else /tmp). Who waits has the turn, so that a busy worker cannot keep others out. */
+struct device_lock { int turn, use; bool has_turn; };
+int device_lock_open(struct device_lock *lock, const struct device *device, const char *directory, struct error *error);
+bool device_lock_try(struct device_lock *lock); /* false: somebody else has it; ask again soon */
+void device_lock_release(struct device_lock *lock);
+void device_lock_close(struct device_lock *lock); /* closes what is open (>= 0) and forgets it */
 
 /* "AMD EPYC 9654 96-Core Processor"; "unknown processor". */
 const char *machine_processor(struct arena *arena);

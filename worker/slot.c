@@ -183,11 +183,8 @@ static void run_claimed(struct slot *slot, struct arena *arena, const struct cla
 /* What a claim needs first. */
 static int make_ready(struct slot *slot, struct error *error)
 {
-	if (slot->lock < 0) {
-		slot->lock = device_lock_open(slot->device, slot->config->device_locks, error);
-		if (slot->lock < 0)
-			return slot->lock;
-	}
+	if (slot->lock.use < 0 && device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error))
+		return error->code;
 	return slot->runner.pid ? 0
 		: runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, error);
 }
@@ -216,9 +213,9 @@ static void *slot_main(void *context)
 		struct error error = {0};
 		if (make_ready(slot, &error)) {
 			back_off(slot, &error);
-		} else if (device_lock_try(slot->lock)) {
+		} else if (device_lock_try(&slot->lock)) {
 			claim_and_run(slot);
-			device_lock_release(slot->lock);
+			device_lock_release(&slot->lock);
 		} else { /* another worker is measuring on it */
 			pause_ms(slot, slot->config->poll_ms);
 		}
@@ -232,7 +229,7 @@ int slot_start(struct slot *slot, const struct config *config, const struct devi
 {
 	*slot = (struct slot){
 		.config = config, .device = device, .tools = tools, .runner_program = runner_program, .stop = stop,
-		.db = database_lazy(config), .runner = { .input = -1, .output = -1 }, .lock = -1,
+		.db = database_lazy(config), .runner = { .input = -1, .output = -1 }, .lock = { .turn = -1, .use = -1 },
 	};
 	int rc = pthread_create(&slot->thread, NULL, slot_main, slot);
 	if (!rc)
@@ -245,6 +242,5 @@ void slot_join(struct slot *slot)
 {
 	pthread_join(slot->thread, NULL);
 	database_close(slot->db);
-	if (slot->lock >= 0)
-		close(slot->lock);
+	device_lock_close(&slot->lock);
 }

@@ -20,7 +20,7 @@ struct slot {
 	pthread_t thread;
 	struct database *db;
 	struct runner runner;
-	int lock;                   /* of the device */
+	struct device_lock lock;
 	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
 };
 

@@ -72,20 +72,25 @@ static void a_lock_is_held_by_one_at_a_time(void **state)
 	assert_non_null(mkdtemp(folder));
 	struct device device = { .uuid = "GPU-1" }, other = { .uuid = "GPU-2" };
 	struct error error = {0};
-	int first = device_lock_open(&device, folder, &error), second = device_lock_open(&device, folder, &error);
-	int third = device_lock_open(&other, folder, &error);
-	assert_true(first >= 0 && second >= 0 && third >= 0);
-	assert_true(device_lock_try(first));
-	assert_false(device_lock_try(second));
-	assert_true(device_lock_try(third));
-	device_lock_release(first);
-	assert_true(device_lock_try(second));
-	close(first), close(second), close(third);
-	assert_int_equal(device_lock_open(&device, "/nowhere", &error), ERROR_SYSTEM);
+	struct device_lock first, second, third;
+	assert_int_equal(device_lock_open(&first, &device, folder, &error), 0);
+	assert_int_equal(device_lock_open(&second, &device, folder, &error), 0);
+	assert_int_equal(device_lock_open(&third, &other, folder, &error), 0);
+	assert_true(device_lock_try(&first));
+	assert_false(device_lock_try(&second));
+	assert_true(device_lock_try(&third));
+	device_lock_release(&first);
+	assert_false(device_lock_try(&first)); /* the second one has waited for it */
+	assert_true(device_lock_try(&second));
+	assert_false(device_lock_try(&first));
+	device_lock_release(&second);
+	assert_true(device_lock_try(&first));
+	device_lock_close(&first), device_lock_close(&second), device_lock_close(&third);
+	assert_int_equal(device_lock_open(&first, &device, "/nowhere", &error), ERROR_SYSTEM);
 	assert_non_null(strstr(error.text, "PODIUM_DEVICE_LOCKS"));
-	char path[64];
-	for (int i = 1; i <= 2; i++) {
-		snprintf(path, sizeof path, "%s/podium-GPU-%d.lock", folder, i);
+	for (int i = 0; i < 4; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "%s/podium-GPU-%d.%s", folder, 1 + i / 2, i % 2 ? "lock" : "turn");
 		assert_int_equal(unlink(path), 0);
 	}
 	assert_int_equal(rmdir(folder), 0);
