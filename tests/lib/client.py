@@ -108,6 +108,7 @@ class Client:
 			body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
 			body += (value if isinstance(value, bytes) else str(value).encode()) + b"\r\n"
 		for name, filename, content in files:
+			filename = filename.replace('"', "%22")  # as browsers send it
 			body += (f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{filename}"\r\n'
 				"Content-Type: application/octet-stream\r\n\r\n").encode() + content + b"\r\n"
 		body += f"--{boundary}--\r\n".encode()
