@@ -21,6 +21,7 @@ import ast
 import base64
 import contextlib
 import copy
+import gc
 import math
 import os
 import re
@@ -242,7 +243,11 @@ class Tools:
 
     def time(self, kernel, data):
         """Calls kernel(data). Returns (what it returned, the copy for the check, ns)."""
-        return self.time_on_cuda(kernel, data) if self.on_cuda else self.time_on_cpu(kernel, data)
+        gc.disable()  # Python's collector would stop the call in between, and count as its time
+        try:
+            return self.time_on_cuda(kernel, data) if self.on_cuda else self.time_on_cpu(kernel, data)
+        finally:
+            gc.enable()
 
     def time_on_cuda(self, kernel, data):
         start, end = self.event(enable_timing=True), self.event(enable_timing=True)
