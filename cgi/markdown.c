@@ -187,6 +187,9 @@ static cmark_parser *new_parser(void)
 static const struct { const char *printed, *wanted; } TAGS[] = {
 	{ "<a href=", "<a rel=\"nofollow noopener\" href=" },
 	{ "<!-- raw HTML omitted -->", "<br />" },
+	/* Wide ones scroll, for the keyboard too. */
+	{ "<pre>", "<pre tabindex=\"0\">" },
+	{ "<table>", "<table tabindex=\"0\">" },
 };
 
 static void print_tree(struct buffer *out, const char *html)
@@ -211,7 +214,7 @@ static void print_plain(struct buffer *out, const char *text, size_t length)
 {
 	cleanup_buffer struct buffer valid = {0};
 	text_append_valid(&valid, text, length);
-	buffer_text(out, "<pre class=\"log\">");
+	buffer_text(out, "<pre class=\"log\" tabindex=\"0\">");
 	html_text(out, buffer_string(&valid));
 	buffer_text(out, "</pre>\n");
 }

@@ -50,7 +50,7 @@ static void line_breaks_and_comments_mean_what_they_mean(void **state)
 {
 	(void)state;
 	expect("a<br>b<BR/>c\n", "<p>a<br />b<br />c</p>\n");
-	expect("|a|\n|-|\n|b<br>c|\n", "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n"
+	expect("|a|\n|-|\n|b<br>c|\n", "<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n"
 		"<tr>\n<td>b<br />c</td>\n</tr>\n</tbody>\n</table>\n");
 	expect("a <!-- for authors --> b\n", "<p>a  b</p>\n");
 	expect("<!-- for authors -->\n", "<p></p>\n");
@@ -103,7 +103,7 @@ static void tables_strikethrough_and_task_lists_work(void **state)
 {
 	(void)state;
 	expect("| a | b |\n|---|--:|\n| 1 | [x](y) |\n",
-		"<table>\n<thead>\n<tr>\n<th>a</th>\n<th align=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n"
+		"<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n<th align=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n"
 		"<td align=\"right\"><a rel=\"nofollow noopener\" href=\"y\">x</a></td>\n</tr>\n</tbody>\n</table>\n");
 	expect("~~a~~\n", "<p><del>a</del></p>\n");
 	expect("- [x] a\n", "<ul>\n<li><input type=\"checkbox\" checked=\"\" disabled=\"\" /> a</li>\n</ul>\n");
@@ -112,8 +112,8 @@ static void tables_strikethrough_and_task_lists_work(void **state)
 static void code_is_escaped(void **state)
 {
 	(void)state;
-	expect("```py\nif a < b: \"c\"\n```\n", "<pre><code class=\"language-py\">if a &lt; b: &quot;c&quot;\n</code></pre>\n");
-	expect("``` x\"onclick=\"y\n```\n", "<pre><code class=\"language-x&quot;onclick=&quot;y\"></code></pre>\n");
+	expect("```py\nif a < b: \"c\"\n```\n", "<pre tabindex=\"0\"><code class=\"language-py\">if a &lt; b: &quot;c&quot;\n</code></pre>\n");
+	expect("``` x\"onclick=\"y\n```\n", "<pre tabindex=\"0\"><code class=\"language-x&quot;onclick=&quot;y\"></code></pre>\n");
 }
 
 static void bytes_that_are_not_text_are_replaced(void **state)
@@ -129,7 +129,7 @@ static void too_long_a_text_is_shown_as_it_is(void **state)
 	while (text.length <= markdown_most_bytes)
 		buffer_text(&text, "*<b>");
 	markdown_render(&out, text.data, text.length, 2);
-	assert_memory_equal(out.data, "<pre class=\"log\">*&lt;b&gt;*", 26);
+	assert_memory_equal(out.data, "<pre class=\"log\" tabindex=\"0\">*&lt;b&gt;*", 39);
 }
 
 static void deep_nesting_ends(void **state)
