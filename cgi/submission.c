@@ -139,15 +139,6 @@ static int read_view(struct request *request, const struct submission_row *row, 
 
 /* ---- words ---- */
 
-const char *verdict_class(struct arena *arena, const char *name)
-{
-	char *class = arena_strdup(arena, name ? name : "");
-	for (char *c = class; *c; c++)
-		if (*c == ' ')
-			*c = '-';
-	return class;
-}
-
 size_t environment_facts(struct arena *arena, const char *json, struct fact **facts)
 {
 	json_error_t where;

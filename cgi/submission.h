@@ -53,9 +53,6 @@ struct submission_view {
 	const char *source;           /* NULL unless may_see_source */
 };
 
-/* "passed", "wrong-answer": a class name that styles a verdict or a state. */
-const char *verdict_class(struct arena *arena, const char *name);
-
 /* What a job's environment says, as pairs for a definition list. */
 size_t environment_facts(struct arena *arena, const char *json, struct fact **facts);
 

@@ -14,13 +14,26 @@
 		place.hidden = !text;
 	};
 
-	// What the reader has opened stays open: details are known by their order.
+	// Where the keyboard is: an element with an id, the summary of a <details> with one, or a link.
+	const focused = () => {
+		const element = document.activeElement;
+		if (!main.contains(element)) return null;
+		if (element.id) return `#${CSS.escape(element.id)}`;
+		if (element.tagName === "SUMMARY" && element.parentElement.id) return `#${CSS.escape(element.parentElement.id)} > summary`;
+		return element.hasAttribute("href") ? `a[href="${CSS.escape(element.getAttribute("href"))}"]` : null;
+	};
+
+	// What the reader has opened stays open and keeps the focus; details are known by their ids.
 	const replace = (html) => {
 		const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
 		if (!fresh) throw new Error("not the page");
-		const opened = [...main.querySelectorAll("details")].map((element) => element.open);
-		fresh.querySelectorAll("details").forEach((element, i) => { if (opened[i]) element.open = true; });
+		for (const old of main.querySelectorAll("details[id]")) {
+			const its = fresh.querySelector(`#${CSS.escape(old.id)}`);
+			if (its) its.open = old.open;
+		}
+		const place = focused();
 		main.replaceChildren(...fresh.childNodes);
+		if (place) main.querySelector(place)?.focus({ preventScroll: true });
 	};
 
 	const get = async (path) => {
