@@ -1,10 +1,14 @@
-"""A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, stopped at the end."""
+"""A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, stopped at the end.
+
+	python3 tests/lib/instance.py COMMAND...     runs a command beside one, which finds it in PODIUM_URL
+"""
 import os
 import pathlib
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -27,7 +31,8 @@ class Instance:
 		self.port = free_port()
 		self.url = f"http://127.0.0.1:{self.port}"
 		build = base.get("B", "build/release")
-		self.environment = {**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port), **settings}
+		self.environment = {**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port),
+			"PODIUM_DEVICE_LOCKS": str(self.var), **settings}
 		self.admin_program = ROOT / build / "podium-admin"
 		self.start()
 
@@ -40,6 +45,10 @@ class Instance:
 			if self.process.poll() is not None or time.time() > end:
 				raise SystemExit("Bail out! Podium did not start:\n" + (self.var / "run.log").read_text(errors="replace"))
 			time.sleep(0.1)
+
+	def addresses(self):
+		"""The variables that tell another program where it is."""
+		return {"PODIUM_URL": self.url, "PODIUM_ADMIN_PASSWORD_FILE": str(self.var / "admin-password")}
 
 	def sql(self, statements):
 		"""Rows of the last statement, as lists of strings."""
@@ -58,3 +67,17 @@ class Instance:
 	def remove(self):
 		self.stop()
 		shutil.rmtree(self.var, ignore_errors=True)
+
+
+def main(command):
+	if not command:
+		sys.exit(__doc__)
+	instance = Instance()
+	try:
+		return subprocess.run(command, env={**os.environ, **instance.addresses()}).returncode
+	finally:
+		instance.remove()
+
+
+if __name__ == "__main__":
+	sys.exit(main(sys.argv[1:]))
