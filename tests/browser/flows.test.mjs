@@ -1,0 +1,279 @@
+// What people do with Podium, from the first visit to the ranking, each with scripts and without.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after } from 'node:test';
+import { chip, closeBrowser, createLeaderboard, editLeaderboard, fillAndSend, logIn, logInAsAdmin, oneTimePassword, PASSWORD, recordStates,
+	register, RIGHT, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+
+after(closeBrowser);
+
+const sample = (name) => readFileSync(new URL(`../../tasks/vectoradd_py/samples/${name}.py`, import.meta.url), 'utf8');
+const HOSTILE = '<b title="">Tom & "Jerry"</b></textarea><script>alert(1)</script>';
+
+// The sentence at a field: the field names it as its description, and is marked as wrong.
+async function errorAt(page, field) {
+	assert.equal(await field.getAttribute('aria-invalid'), 'true');
+	const ids = (await field.getAttribute('aria-describedby')).split(' ');
+	const error = page.locator(`#${ids.at(-1)}.field-error`);
+	assert.ok(await error.isVisible());
+	return error.textContent();
+}
+
+const headings = (page) => page.locator('h1').allTextContents();
+
+scene('the first admin logs in with the one-time password and must choose another', async (come) => {
+	const page = await come();
+	const once = oneTimePassword();
+	await logIn(page, 'admin', once);
+	await page.getByRole('alert').filter({ hasText: 'one-time password' }).waitFor();
+	await page.goto('/admin');
+	assert.equal(new URL(page.url()).pathname, '/account');
+	const passwords = { 'Current password': 'not this one', 'New password, at least 8 characters': PASSWORD, 'New password again': PASSWORD };
+	await fillAndSend(page, passwords, 'Change the password');
+	assert.match(await errorAt(page, page.getByLabel('Current password')), /not your current password/);
+	await logOut(page);
+	await logInAsAdmin(page);
+	await page.goto('/admin');
+	assert.deepEqual(await headings(page), ['Admin']);
+	const stranger = await come();
+	await stranger.goto('/login');
+	await fillAndSend(stranger, { Name: 'admin', Password: once }, 'Log in');
+	await stranger.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();
+});
+
+async function logOut(page) {
+	await page.getByRole('button', { name: 'Log out' }).click();
+	await page.getByRole('link', { name: 'Log in', exact: true }).waitFor();
+}
+
+for (const scripts of [true, false]) {
+	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? '' : '-plain';
+
+	scene(`a visitor registers, logs out and logs in again ${how}`, async (come) => {
+		const page = await come({ scripts });
+		await page.goto('/');
+		await page.getByRole('link', { name: 'Register', exact: true }).click();
+		await fillAndSend(page, { Name: `Grace${suffix}`, Password: PASSWORD }, 'Register');
+		await page.locator('.who').getByRole('link', { name: `Grace${suffix}` }).click();
+		assert.deepEqual(await headings(page), [`Grace${suffix}`]);
+		await logOut(page);
+		await page.goto('/account');
+		assert.equal(new URL(page.url()).pathname, '/login');
+		await fillAndSend(page, { Name: `Grace${suffix}`, Password: PASSWORD }, 'Log in');
+		await page.waitForURL('**/account');
+	});
+
+	scene(`a taken name and a short password are refused at their fields, with what was typed kept, ${how}`, async (come) => {
+		const page = await come({ scripts });
+		await page.goto('/register');
+		await fillAndSend(page, { Name: 'ADMIN', Password: PASSWORD }, 'Register');
+		const name = page.getByLabel('Name', { exact: true });
+		assert.match(await errorAt(page, name), /taken/);
+		assert.equal(await name.inputValue(), 'ADMIN');
+		// The browser itself would not send these.
+		await page.locator('main form').evaluate((form) => { form.noValidate = true; });
+		await fillAndSend(page, { Name: `someone${suffix}`, Password: 'short' }, 'Register');
+		assert.match(await errorAt(page, page.getByLabel('Password', { exact: true })), /8/);
+		assert.equal(await name.inputValue(), `someone${suffix}`);
+		await page.locator('main form').evaluate((form) => { form.noValidate = true; });
+		await fillAndSend(page, { Name: '"><script>alert(1)</script>', Password: PASSWORD }, 'Register');
+		await errorAt(page, name);
+		assert.equal(await name.inputValue(), '"><script>alert(1)</script>');
+	});
+
+	scene(`pasted code with a wrong answer is told the case and what to do ${how}`, async (come) => {
+		const page = await come({ scripts });
+		await register(page, `pia${suffix}`);
+		await submit(page, 'vectoradd_py', { code: sample('subtracts'), mode: 'Test' });
+		assert.equal(await verdictOf(page), 'wrong answer');
+		const job = page.locator('.job').first();
+		assert.match(await job.locator('tbody').textContent(), /size: 1; seed: 8207/);
+		assert.match(await job.locator('tbody .message').first().textContent(), /\d/);
+		assert.match(await job.locator('.sentence').textContent(), /\w+.*\./);
+		assert.match(await page.locator('.source').textContent(), /A - B/);
+		await page.goto('/leaderboard/vectoradd_py');
+		assert.ok(!(await page.locator('main').textContent()).includes(`pia${suffix}`));
+	});
+
+	scene(`an uploaded file is watched ${scripts ? 'without reloading' : 'while the page reloads itself'} until it stands in the ranking`, async (come) => {
+		const page = await come({ scripts });
+		await register(page, `rita${suffix}`);
+		const record = await recordStates(page);
+		const id = await submit(page, 'vectoradd_py', { file: sourceFile(sample('right')), mode: 'Ranked' });
+		assert.match((await chip(page).textContent()).trim(), /queued|running/);
+		assert.equal(await verdictOf(page), 'passed');
+		if (scripts) {
+			assert.equal(record.loadings, 1);
+			assert.match((await record.states()).join(), /(queued|running).* 0,.*passed  [1-9]/);
+		} else {
+			assert.ok(record.loadings > 1, 'the page did not reload itself');
+			assert.equal(await page.locator('meta[http-equiv=refresh]').count(), 0);
+		}
+		assert.match(await page.locator('.job .sentence').first().textContent(), /Ranked \d+(st|nd|rd|th) on/);
+		const score = (await page.locator('.job .score').first().textContent()).trim();
+		await page.goto('/leaderboard/vectoradd_py');
+		const device = page.getByRole('link', { name: 'CPU', exact: true }).first();
+		if (await device.count())
+			await device.click();
+		const row = page.locator('tr', { hasText: `rita${suffix}` });
+		assert.match(await row.textContent(), /[12]/);
+		assert.ok((await row.textContent()).includes(score.split(' ')[0]), `the row shows ${await row.textContent()}, the job ${score}`);
+		await page.goto(`/submission/${id}`);
+		assert.equal(await page.locator('main[data-live]').count(), 0);
+	});
+
+	scene(`an admin makes a leaderboard from a zip, moves its deadline and deletes it by its name ${how}`, async (come) => {
+		const page = await come({ scripts }), board = `made${suffix}`;
+		await logInAsAdmin(page);
+		await page.goto('/admin');
+		await page.getByRole('link', { name: 'New leaderboard' }).click();
+		await page.getByLabel('Name', { exact: true }).fill(board);
+		await page.getByLabel('Deadline, in UTC').fill('2031-05-06T07:08');
+		await page.locator('input[name=gpu]').first().check();
+		const device = await page.locator('input[name=gpu]').first().inputValue();
+		await page.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'readme.txt': 'no task' }));
+		await page.getByRole('button', { name: 'Create the leaderboard' }).click();
+		assert.match(await errorAt(page, page.getByLabel('Task, as a zip')), /task\.yml/);
+		assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), board);
+		assert.equal(await page.getByLabel('Deadline, in UTC').inputValue(), '2031-05-06T07:08');
+		assert.ok(await page.locator(`input[name=gpu][value="${device}"]`).isChecked());
+		await page.getByLabel('Task, as a zip').setInputFiles(taskZip());
+		await page.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await page.waitForURL(`**/leaderboard/${board}`);
+		assert.match(await page.locator('main').textContent(), /Add one to a number/);
+		assert.match(await page.locator('main').textContent(), new RegExp(device));
+
+		await page.goto('/admin');
+		await page.getByRole('link', { name: `Edit ${board}`, exact: true }).click();
+		await page.getByLabel('Deadline, in UTC').fill('2032-11-12T13:14');
+		await page.getByRole('button', { name: 'Save' }).click();
+		await page.waitForURL(`**/leaderboard/${board}`);
+		assert.match(await page.locator('main time[datetime^="2032-11-12T13:14"]').first().textContent(), /\w/);
+
+		await page.goto('/admin');
+		await page.getByRole('link', { name: `Delete ${board}`, exact: true }).click();
+		const name = page.getByLabel('To delete it, type its name');
+		await name.fill('mad');
+		await page.getByRole('button', { name: `Delete ${board}` }).click();
+		assert.match(await errorAt(page, name), /not its name/);
+		assert.equal(await name.inputValue(), 'mad');
+		await name.fill(board);
+		await page.getByRole('button', { name: `Delete ${board}` }).click();
+		await page.waitForURL(/\/admin(\?|$)/);
+		await page.getByRole('status').filter({ hasText: 'deleted' }).waitFor();
+		assert.equal(await page.getByRole('rowheader', { name: board, exact: true }).count(), 0);
+		assert.equal((await page.goto(`/leaderboard/${board}`)).status(), 404);
+		await page.goto('/admin/audit');
+		assert.match(await page.locator('tr', { hasText: board }).first().textContent(), /admin/);
+	});
+
+	scene(`what cannot be run is refused at its field, with what was typed kept, ${how}`, async (come) => {
+		const page = await come({ scripts });
+		const admin = await come();
+		await logInAsAdmin(admin);
+		await createLeaderboard(admin, `strict${suffix}`);
+		await register(page, `otto${suffix}`);
+		const code = page.getByLabel('or pasted code'), file = page.getByLabel('File', { exact: true });
+		const send = async ({ text, upload }) => {
+			await page.goto(`/leaderboard/strict${suffix}/submit`);
+			if (text)
+				await code.fill(text);
+			if (upload)
+				await file.setInputFiles(upload);
+			await page.getByRole('radio', { name: /^Benchmark/ }).check();
+			await page.getByRole('button', { name: 'Submit', exact: true }).click();
+			await page.locator('.field-error').first().waitFor();
+			assert.ok(await page.getByRole('radio', { name: /^Benchmark/ }).isChecked());
+		};
+		const conflict = `#!POPCORN leaderboard other\n${HOSTILE}\n`;
+		await send({ text: conflict });
+		assert.match(await errorAt(page, code), /other/);
+		assert.equal(await code.inputValue(), conflict);
+		await send({ text: `#!POPCORN gpus NoSuchDevice\n${RIGHT}` });
+		assert.match(await page.locator('.field-error').textContent(), /NoSuchDevice/);
+		assert.match(await code.inputValue(), /custom_kernel/);
+		await send({});
+		assert.match(await page.locator('.field-error').textContent(), /\w/);
+		for (const [upload, sentence] of [[sourceFile('', 'empty.py'), /empty/], [sourceFile(RIGHT, 'kernel.exe'), /\.py/],
+			[{ ...sourceFile(''), buffer: Buffer.from([0x78, 0xff, 0xfe]) }, /UTF-8/], [sourceFile('#'.repeat(1_000_001)), /1 MB/]]) {
+			await send({ upload });
+			assert.match(await errorAt(page, file), sentence);
+		}
+	});
+
+	scene(`a closed leaderboard and one whose deadline has passed say so instead of taking submissions ${how}`, async (come) => {
+		const admin = await come({ scripts }), page = await come({ scripts }), board = `over${suffix}`;
+		await logInAsAdmin(admin);
+		await createLeaderboard(admin, board);
+		await register(page, `late${suffix}`);
+		await page.goto(`/leaderboard/${board}/submit`);
+		await page.getByLabel('or pasted code').fill(RIGHT);
+		await setDeadline(admin, board, '2001-01-01T00:00');
+		await page.getByRole('button', { name: 'Submit', exact: true }).click();
+		await page.locator('.notice.warning').filter({ hasText: 'deadline' }).waitFor();
+		await setDeadline(admin, board, '');
+		await editLeaderboard(admin, board, () => admin.getByLabel('Takes submissions').uncheck());
+		await page.goto(`/leaderboard/${board}/submit`);
+		await page.locator('.notice.warning').filter({ hasText: 'closed' }).waitFor();
+		assert.equal(await page.getByRole('button', { name: 'Submit', exact: true }).count(), 0);
+	});
+}
+
+scene('a slow submission shows its progress and its cases, and what a reader has opened stays open', async (come) => {
+	const page = await come(), admin = await come();
+	await logInAsAdmin(admin);
+	await createLeaderboard(admin, 'slow');
+	await register(page, 'sloane');
+	const record = await recordStates(page);
+	await submit(page, 'slow', { code: 'print("a word")\n' + SLOW.replace('1.5', '1.5 if number < 1000 else 5'), mode: 'Ranked' });
+	await page.getByText('Standard output').first().focus();
+	await page.keyboard.press('Enter');
+	await page.getByText('a word').first().waitFor();
+	assert.match((await chip(page).textContent()).trim(), /running/);
+	assert.equal(await verdictOf(page), 'passed');
+	const opened = page.locator('details', { hasText: 'Standard output' }).first();
+	assert.ok(await opened.evaluate((details) => details.open));
+	assert.ok(await opened.locator('summary').evaluate((summary) => summary === document.activeElement), 'the focus was lost');
+	assert.equal(record.loadings, 1);
+	const states = await record.states(), running = states.filter((state) => /^running test \d\/3 0$/.test(state));
+	assert.ok(running.length >= 2, `its states were ${states}`);
+	assert.ok(states.some((state) => /^running .* 3$/.test(state)), `its states were ${states}`);
+	assert.match(states.at(-1), /^passed  4$/);
+});
+
+scene('two submissions are ranked by their times, and a reader of the ranking finds his own row', async (come) => {
+	const admin = await come(), fast = await come(), slow = await come();
+	await logInAsAdmin(admin);
+	await createLeaderboard(admin, 'race');
+	await register(fast, 'hare');
+	await register(slow, 'tortoise');
+	await submit(slow, 'race', { code: SLOW.replace('1.5', '0.2'), mode: 'Ranked' });
+	await submit(fast, 'race', { code: RIGHT, mode: 'Ranked' });
+	assert.equal(await verdictOf(slow), 'passed');
+	assert.equal(await verdictOf(fast), 'passed');
+	await submit(fast, 'race', { code: WRONG, mode: 'Ranked' });
+	assert.equal(await verdictOf(fast), 'wrong answer');
+	await fast.goto('/leaderboard/race');
+	const rows = fast.locator('table tbody tr').filter({ hasText: /hare|tortoise/ });
+	assert.equal(await rows.count(), 2);
+	assert.match(await rows.nth(0).textContent(), /1.*hare/s);
+	assert.match(await rows.nth(1).textContent(), /2.*tortoise/s);
+	assert.equal(await fast.locator('tr.own').filter({ hasText: 'hare' }).count(), 1);
+	await fast.goto('/leaderboard/race/mine');
+	assert.equal(await fast.locator('main a[href^="/submission/"]').count() >= 2, true);
+	await fast.goto('/user/tortoise');
+	assert.match(await fast.locator('main').textContent(), /race/);
+});
+
+scene('the source of a submission is shown to its author and to nobody else before the deadline', async (come) => {
+	const admin = await come(), author = await come(), other = await come();
+	await logInAsAdmin(admin);
+	await createLeaderboard(admin, 'private', { deadline: '2090-01-01T00:00' });
+	await register(author, 'vera');
+	const id = await submit(author, 'private', { code: `# a secret trick\n${RIGHT}`, mode: 'Test' });
+	await verdictOf(author);
+	for (const [page, sees] of [[author, true], [admin, true], [other, false]]) {
+		await page.goto(`/submission/${id}`);
+		assert.equal((await page.locator('main').textContent()).includes('a secret trick'), sees);
+	}
+});

@@ -1,0 +1,283 @@
+// Visitors of Podium in a real browser: what they do by its forms, and every fault of a page that they come across.
+// A Podium of their own is started by tests/run, or for one file by `python3 tests/lib/instance.py node FILE`.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { chromium } from 'playwright-core';
+
+export const url = process.env.PODIUM_URL;
+export const PASSWORD = 'quiet amber lighthouse';
+const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+	'--disable-sync'];
+const SCENE_LIMIT_MS = 240_000, PAGE_LIMIT_MS = 30_000, RUN_LIMIT_MS = 150_000;
+
+if (!url) {
+	console.error('There is no Podium to look at. Use tests/run browser, or: python3 tests/lib/instance.py node FILE');
+	process.exit(2);
+}
+
+// ---- the browser and its visitors ----
+
+let running;
+
+function browser() {
+	running ??= chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', chromiumSandbox: process.getuid() !== 0,
+		args: FLAGS });
+	return running;
+}
+
+// To be called at the end of each file.
+export async function closeBrowser() {
+	await (await running)?.close();
+}
+
+// Collects what no page may do. An answer of 4xx for a whole page is for the test to judge; for anything that a page
+// loads it is a fault.
+function collectFaults(page, faults) {
+	const note = (what) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
+	page.on('request', (request) => {
+		if (!request.url().startsWith(url + '/') && !/^(data|blob|about):/.test(request.url()))
+			note(`asks for ${request.url()}`);
+	});
+	page.on('response', (answer) => {
+		if (answer.status() >= (answer.request().isNavigationRequest() ? 500 : 400))
+			note(`${answer.url()} answers ${answer.status()}`);
+	});
+	page.on('console', (message) => {
+		if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource: the server responded'))
+			note(`in the console: ${message.text()}`);
+	});
+	page.on('pageerror', (error) => note(`a script fails: ${error.message}`));
+}
+
+// A person with a browser of his own: no cookie, nothing stored. `scripts`, `dark`, `width` and `height` as wanted.
+export async function visit({ scripts = true, dark = false, width = 1280, height = 900, watch = true } = {}) {
+	const context = await (await browser()).newContext({ baseURL: url, javaScriptEnabled: scripts, colorScheme: dark ? 'dark' : 'light',
+		viewport: { width, height }, acceptDownloads: true, serviceWorkers: 'block' });
+	context.setDefaultTimeout(PAGE_LIMIT_MS);
+	const page = await context.newPage(), faults = [];
+	if (watch)
+		collectFaults(page, faults);
+	return { page, context, faults };
+}
+
+// A test whose visitors leave at its end; it fails as well if one of them came across a fault. With FAILURES=FOLDER
+// it leaves a picture and the text of what they saw last.
+export function scene(name, body) {
+	test(name, { timeout: SCENE_LIMIT_MS }, async () => {
+		const visitors = [];
+		const come = async (options) => {
+			visitors.push(await visit(options));
+			return visitors.at(-1).page;
+		};
+		try {
+			await body(come);
+			assert.deepEqual(visitors.flatMap((visitor) => visitor.faults), []);
+		} catch (error) {
+			await keepPictures(name, visitors);
+			throw error;
+		} finally {
+			for (const visitor of visitors)
+				await visitor.context.close();
+		}
+	});
+}
+
+async function keepPictures(name, visitors) {
+	const folder = process.env.FAILURES;
+	if (!folder)
+		return;
+	mkdirSync(folder, { recursive: true });
+	for (const [number, { page }] of visitors.entries()) {
+		const path = join(folder, `${name.replace(/[^a-z0-9]+/gi, '-')}-${number}`);
+		await page.screenshot({ path: path + '.png', fullPage: true }).catch(() => {});
+		writeFileSync(path + '.html', `<!-- ${page.url()} -->\n` + await page.content().catch(() => ''));
+	}
+}
+
+// ---- accounts ----
+
+export async function register(page, name, password = PASSWORD) {
+	await page.goto('/register');
+	await fillAndSend(page, { Name: name, Password: password }, 'Register');
+	await page.locator('.who').getByRole('link', { name, exact: true }).waitFor();
+}
+
+export async function logIn(page, name, password = PASSWORD) {
+	await page.goto('/login');
+	await fillAndSend(page, { Name: name, Password: password }, 'Log in');
+	await page.locator('.who').getByRole('link', { name, exact: true }).waitFor();
+}
+
+export async function fillAndSend(page, fields, button) {
+	const main = page.locator('main');
+	for (const [label, value] of Object.entries(fields))
+		await main.getByLabel(label, { exact: true }).fill(value);
+	await main.getByRole('button', { name: button, exact: true }).click();
+}
+
+export const oneTimePassword = () => readFileSync(process.env.PODIUM_ADMIN_PASSWORD_FILE, 'utf8').trim();
+
+let adminHasOwnPassword = false;
+
+// The first time, the admin comes in with the one-time password and must choose another.
+export async function logInAsAdmin(page) {
+	await logIn(page, 'admin', adminHasOwnPassword ? PASSWORD : oneTimePassword());
+	if (adminHasOwnPassword)
+		return;
+	await fillAndSend(page, { 'Current password': oneTimePassword(), 'New password, at least 8 characters': PASSWORD,
+		'New password again': PASSWORD }, 'Change the password');
+	await page.getByText('Your password was changed').waitFor();
+	adminHasOwnPassword = true;
+}
+
+// ---- tasks of a test's own ----
+
+export const RIGHT = 'def custom_kernel(number):\n    return number + 1\n';
+export const WRONG = 'def custom_kernel(number):\n    return number\n';
+// Slow enough for a reader to see one case after the other.
+export const SLOW = 'import time\n\ndef custom_kernel(number):\n    time.sleep(1.5)\n    return number + 1\n';
+
+// "Add one to a number", with a harness that needs no torch, so that it starts at once.
+const EVAL = `import os
+import sys
+import time
+
+import submission
+
+mode, path = sys.argv[1:]
+pipe = os.fdopen(int(os.environ["POPCORN_FD"]), "w", buffering=1)
+family = "test" if mode == "test" else "benchmark"
+cases = open(path).read().splitlines()
+print(f"{family}-count: {len(cases)}", file=pipe)
+for i, case in enumerate(cases):
+    number = int(case.split(":")[1])
+    began = time.perf_counter_ns()
+    got = submission.custom_kernel(number)
+    duration = time.perf_counter_ns() - began
+    print(f"{family}.{i}.spec: {case}", file=pipe)
+    if got != number + 1:
+        print(f"{family}.{i}.status: fail", file=pipe)
+        print(f"{family}.{i}.error: {number} became {got}, not {number + 1}", file=pipe)
+        print("check: fail", file=pipe)
+        sys.exit(112)
+    if family == "test":
+        print(f"test.{i}.status: pass", file=pipe)
+    else:
+        figures = {"runs": 1, "mean": duration, "std": 0, "err": 0, "best": duration, "worst": duration}
+        for name, value in figures.items():
+            print(f"benchmark.{i}.{name}: {value}", file=pipe)
+print("check: pass", file=pipe)
+`;
+const TASK = (description) => `lang: py
+description: ${JSON.stringify(description)}
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{number: 1}, {number: 22}, {number: 333}]
+benchmarks: [{number: 4444}]
+templates: {Python: template.py}
+`;
+
+// A zip with the task "add one", or with the files that are given.
+export function taskZip(description = 'Add one to a **number**.', files) {
+	files ??= { 'task.yml': TASK(description), 'eval.py': EVAL, 'template.py': WRONG };
+	const folder = mkdtempSync(join(tmpdir(), 'podium-zip.'));
+	try {
+		for (const [name, text] of Object.entries(files))
+			writeFileSync(join(folder, name), text);
+		execFileSync('python3', ['-m', 'zipfile', '-c', 'task.zip', ...Object.keys(files)], { cwd: folder });
+		return { name: 'task.zip', mimeType: 'application/zip', buffer: readFileSync(join(folder, 'task.zip')) };
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+}
+
+export const sourceFile = (text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
+
+// The form of the panel, with the first device that a worker offers, or those of `others`, which nobody offers.
+export async function createLeaderboard(page, name, { task = taskZip(), others = '', deadline = '' } = {}) {
+	await page.goto('/admin/leaderboards/new');
+	await page.getByLabel('Name', { exact: true }).fill(name);
+	await page.getByLabel('Task, as a zip').setInputFiles(task);
+	if (others)
+		await page.getByLabel('Other models').fill(others);
+	else
+		await page.locator('input[name=gpu]').first().check();
+	if (deadline)
+		await page.getByLabel('Deadline, in UTC').fill(deadline);
+	await page.getByRole('button', { name: 'Create the leaderboard' }).click();
+	await page.waitForURL(`**/leaderboard/${name}`);
+}
+
+// Saves the settings of a leaderboard after `change` did something to the form.
+export async function editLeaderboard(page, name, change) {
+	await page.goto(`/admin/leaderboard/${name}/edit`);
+	await change(page);
+	await page.getByRole('button', { name: 'Save' }).click();
+	await page.waitForURL(`**/leaderboard/${name}`);
+}
+
+export const setDeadline = (page, name, deadline) =>
+	editLeaderboard(page, name, () => page.getByLabel('Deadline, in UTC').fill(deadline));
+
+// ---- submissions ----
+
+export const chip = (page) => page.locator('.job h2 .chip').first();
+
+// Fills the form, with the first device that a worker offers, and sends it; the submission's page follows. Without a
+// mode, the one that is chosen there.
+export async function submit(page, board, { code, file, mode }) {
+	await page.goto(`/leaderboard/${board}/submit`);
+	if (code)
+		await page.getByLabel('or pasted code').fill(code);
+	if (file)
+		await page.getByLabel('File', { exact: true }).setInputFiles(file);
+	if (mode)
+		await page.getByRole('radio', { name: new RegExp(`^${mode}\\b`) }).check();
+	await page.locator('.choice', { has: page.locator('input[name=gpu]'), hasNotText: 'no worker offers it' }).first()
+		.locator('input').check();
+	await page.getByRole('button', { name: 'Submit', exact: true }).click();
+	await page.waitForURL(/\/submission\/\d+$/);
+	return Number(page.url().match(/\d+$/)[0]);
+}
+
+// Waits, on the page itself, until it says how the submission ended. With scripts off the page loads itself anew in
+// between, so nothing waits inside of it.
+export async function verdictOf(page) {
+	const end = Date.now() + RUN_LIMIT_MS;
+	while (Date.now() < end) {
+		const word = (await chip(page).textContent().catch(() => 'queued')).trim();
+		if (word !== 'queued' && word !== 'running')
+			return word;
+		await new Promise((done) => setTimeout(done, 100));
+	}
+	throw new Error(`${page.url()} shows no verdict after ${RUN_LIMIT_MS / 1000} s`);
+}
+
+// From now on the page counts its loadings in the returned object and notes what it shows, in the order of its
+// appearance (only with scripts): the state's word, the progress, the number of cases.
+export async function recordStates(page) {
+	const record = { loadings: 0, states: () => page.evaluate(() => window.podiumStates) };
+	await page.addInitScript(() => {
+		window.podiumStates = [];
+		const note = () => {
+			const word = document.querySelector('.job h2 .chip')?.textContent.trim();
+			const progress = document.querySelector('.job .sentence')?.textContent.match(/\w+ \d+\/\d+/)?.[0] ?? '';
+			const state = `${word} ${progress} ${document.querySelectorAll('.job tbody tr').length}`;
+			if (word && window.podiumStates.at(-1) !== state)
+				window.podiumStates.push(state);
+		};
+		new MutationObserver(note).observe(document, { childList: true, subtree: true, characterData: true });
+	});
+	page.on('framenavigated', (frame) => {
+		if (frame === page.mainFrame() && /\/submission\/\d+$/.test(frame.url()))
+			record.loadings++;
+	});
+	return record;
+}
+
