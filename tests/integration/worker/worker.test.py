@@ -21,7 +21,7 @@ database = MariaDB()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-worker-test."))
 scratch.chmod(0o755)
 sql = database.sql
-LEASE_MS = 2000
+LEASE_MS = 5000 # longer than any hiccup of a busy machine
 
 RIGHT = "def custom_kernel(data):\n    return data\n"
 WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
@@ -93,12 +93,12 @@ def load_task():
 
 class Worker:
 	"""A podium-worker process. `locks` keeps it from waiting for the device that another one has."""
-	started = 0
+	all = []
 
 	def __init__(self, name="first", program=BUILD / "podium-worker", **settings):
-		Worker.started += 1
-		self.name, self.log = name, scratch / f"worker-{Worker.started}.log"
-		jobs = scratch / f"jobs-{Worker.started}"
+		Worker.all.append(self)
+		self.name, self.log = name, scratch / f"worker-{len(Worker.all)}.log"
+		jobs = scratch / f"jobs-{len(Worker.all)}"
 		jobs.mkdir(mode=0o755)
 		environment = {**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS), "PODIUM_POLL_MS": "20",
 			"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1", **settings}
@@ -449,6 +449,8 @@ try:
 	admin("migrate")
 	code = run()
 finally:
+	for left in Worker.all:
+		left.process.kill()
 	database.remove()
 	shutil.rmtree(scratch, ignore_errors=True)
 sys.exit(code)
