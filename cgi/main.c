@@ -98,11 +98,12 @@ static void send_response(const struct request *request, FCGX_Stream *out)
 	put_header(out, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
 	put_header(out, "Location", request->location);
 	put_header(out, "Content-Disposition", request->disposition);
-	/* nginx keeps what has X-Accel-Expires; browsers ask again each time. */
+	/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx before 1.23 takes
+	 * a Cache-Control that it meets earlier for the last word, and keeps nothing. */
 	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
-		FCGX_PutS("Cache-Control: no-cache\r\nX-Accel-Expires: 1\r\n", out);
+		FCGX_PutS("X-Accel-Expires: 1\r\nCache-Control: no-cache\r\n", out);
 	else
-		FCGX_PutS("Cache-Control: private, no-store\r\nX-Accel-Expires: 0\r\n", out);
+		FCGX_PutS("X-Accel-Expires: 0\r\nCache-Control: private, no-store\r\n", out);
 	if (request->headers.length)
 		FCGX_PutStr(request->headers.data, (int)request->headers.length, out);
 	FCGX_PutS("\r\n", out);
