@@ -41,7 +41,7 @@ class Compiled:
 			}
 			""")
 		program = self.c.with_suffix("")
-		result = subprocess.run([CC, *FLAGS, "-o", program, self.c, B / "cgi" / "html.o", B / "libpodium.a"], capture_output=True, text=True)
+		result = subprocess.run([CC, *FLAGS, "-o", program, self.c, B / "cgi" / "html.o", B / "libpodium.a", "-lm"], capture_output=True, text=True)
 		return result if result.returncode else subprocess.run([program], capture_output=True, text=True)
 
 
