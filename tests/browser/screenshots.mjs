@@ -35,6 +35,7 @@ async function takePictures(state, pages) {
 					await (role === 'admin' ? logInAsAdmin(page) : logIn(page, role));
 				for (const [name, path] of list) {
 					await page.goto(path);
+					await page.mouse.move(0, 0);
 					await page.screenshot({ path: join(folder, `${state}-${name}-${size.width}-${dark ? 'dark' : 'light'}.png`), fullPage: true });
 				}
 				await context.close();
