@@ -2,6 +2,9 @@
 VERSION  := 0.1.0
 # SANITIZE=1 builds the same programs with ASan and UBSan in a folder of their own.
 SANITIZE ?=
+# V=1 prints the commands.
+V        ?=
+quietly   = $(if $(V),,@echo '  $(1)  $(patsubst $(B)/%,%,$@)';)
 B        := $(if $(SANITIZE),build/sanitize,build/release)
 CC       ?= gcc
 PACKAGES := libmariadb yaml-0.1 libzip libsodium jansson
@@ -51,7 +54,7 @@ clean: ## remove everything that was built
 
 $(B)/libpodium.a: $(call objects,lib)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quietly,AR)ar rcs $@ $^
 
 # Each program is a main and the rest, which unit tests link as well.
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
@@ -59,37 +62,37 @@ $(B)/libworker.a: $(filter-out %/main.o,$(call objects,worker))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
 $(B)/libweb.a $(B)/libworker.a $(B)/librun.a:
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quietly,AR)ar rcs $@ $^
 
-$(B)/podium-web: $(B)/cgi/main.o $(B)/libweb.a $(B)/harness/stock.o $(B)/libpodium.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
+$(B)/podium-web: $(B)/cgi/main.o $(B)/libweb.a $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
 
 $(B)/podium-worker: $(B)/worker/main.o $(B)/libworker.a $(B)/libpodium.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
 $(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
-$(B)/podium-admin: $(call objects,cli/admin) $(B)/harness/stock.o $(B)/libpodium.a $(B)/sql/migrations.o
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Templates become C before anything in cgi/ is compiled, because pages include their prototypes.
 $(B)/template-compile: templates/compile.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+	$(call quietly,LD)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
 $(B)/templates/%.c $(B)/templates/%.h: templates/%.html $(B)/template-compile
 	@mkdir -p $(@D)
-	$(B)/template-compile $< $(B)/templates/$*.c $(B)/templates/$*.h
+	@$(B)/template-compile $< $(B)/templates/$*.c $(B)/templates/$*.h
 $(call objects,cgi): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
 # The files that are embedded in programs.
-$(B)/harness/stock.o: $(filter-out %.c %.h %.pyc,$(wildcard harness/*)) harness/utils.h
+$(B)/lib/stock.o: $(filter-out %.pyc,$(wildcard harness/*))
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)
-	printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
+	@printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
 
 # A test links the part whose headers it includes.
 including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))
@@ -97,16 +100,16 @@ $(call including,(cgi|templates)/): $(B)/libweb.a
 $(call including,worker/run/): $(B)/librun.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
-$(TESTS): %: %.o $(B)/libpodium.a $(B)/harness/stock.o
-	$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
+$(TESTS): %: %.o $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
 
 $(B)/%.o: $(B)/%.c
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call quietly,CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call quietly,CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -2,9 +2,9 @@
 #include "cgi/admin_leaderboard.h"
 
 #include "cgi/pages.h"
-#include "harness/stock.h"
 #include "lib/format.h"
 #include "lib/scope.h"
+#include "lib/stock.h"
 #include "templates/admin_leaderboard.h"
 
 #include <stdio.h>
@@ -74,27 +74,14 @@ static void read_gpus(struct request *request, struct leaderboard_settings *sett
 		settings->gpus[settings->gpu_count++] = word;
 }
 
-/* The harness files, for tasks that name them. */
-static int read_stock(struct fileset *stock, struct error *error)
-{
-	int rc = 0;
-	for (size_t i = 0; i < stock_file_count && !rc; i++) {
-		const struct stock_file *file = &stock_files[i];
-		rc = fileset_add(stock, file->name, file->bytes, (size_t)(file->end - file->bytes), error);
-	}
-	return rc;
-}
-
 static int read_task(struct request *request, struct input *input, bool required)
 {
 	const struct upload *upload = request_upload(request, "task");
 	if (!upload)
 		return required ? fail_field(request->error, "task", "Choose the zip with the task.") : 0;
 	input->upload = fileset_make(request->arena);
-	input->stock = fileset_make(request->arena);
-	int rc = read_stock(&input->stock, request->error);
-	if (!rc)
-		rc = fileset_from_zip(&input->upload, upload->bytes, upload->length, request->error);
+	input->stock = stock_fileset(request->arena);
+	int rc = fileset_from_zip(&input->upload, upload->bytes, upload->length, request->error);
 	if (rc == ERROR_INPUT || rc == ERROR_LIMIT || rc == ERROR_CONFLICT) {
 		snprintf(request->error->field, sizeof request->error->field, "task");
 		return request->error->code = ERROR_INPUT;

@@ -2,7 +2,7 @@
 #ifndef PODIUM_CGI_LANGUAGE_H
 #define PODIUM_CGI_LANGUAGE_H
 
-#include "harness/stock.h"
+#include "lib/stock.h"
 
 #include <stddef.h>
 

@@ -30,6 +30,7 @@ static const struct key {
 	STRING_KEY(database_name, "podium", "database"),
 	STRING_KEY(database_user, "podium", "database user"),
 	STRING_KEY(database_password, "", "its password; empty where the socket knows the user"),
+	WHOLE_KEY(database_timeout_s, "60", 0, 86400, "how long the database may take for an answer; 0: any time"),
 	STRING_KEY(fastcgi_socket, "", "Unix socket that podium-web listens on"),
 	WHOLE_KEY(web_threads, "8", 1, 256, "requests that podium-web answers at once"),
 	STRING_KEY(public_url, "http://127.0.0.1:8080", "how browsers reach Podium"),

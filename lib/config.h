@@ -16,6 +16,7 @@ struct config {
 	char database_name[64];
 	char database_user[80];
 	char database_password[256];
+	int64_t database_timeout_s;/* how long an answer may take; 0: any time */
 	char fastcgi_socket[108];  /* path that podium-web listens on */
 	int64_t web_threads;
 	char public_url[256];      /* how browsers reach us, without a slash at the end */

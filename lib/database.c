@@ -61,8 +61,10 @@ static int connect_to_server(struct database *db, struct error *error)
 	db->mysql = mysql_init(NULL);
 	if (!db->mysql)
 		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
-	unsigned int seconds = 2;
-	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+	unsigned int connect_s = 2, answer_s = (unsigned int)c->database_timeout_s;
+	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+	mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
+	mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
 	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	mysql_options(db->mysql, MYSQL_INIT_COMMAND,
 		"SET time_zone = '+00:00', sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'");
@@ -70,7 +72,7 @@ static int connect_to_server(struct database *db, struct error *error)
 	if (!mysql_real_connect(db->mysql, local ? NULL : c->database_host, c->database_user,
 			c->database_password[0] ? c->database_password : NULL, c->database_name,
 			local ? 0 : (unsigned int)c->database_port, local ? c->database_socket : NULL,
-			CLIENT_MULTI_STATEMENTS)) {
+			CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)) {
 		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.",
 			local ? c->database_socket : c->database_host, mysql_error(db->mysql));
 		disconnect(db);

@@ -86,7 +86,8 @@ int database_row(struct database *db, struct arena *arena, const struct statemen
 /* INSERT, UPDATE, DELETE. A duplicate key is ERROR_CONFLICT. */
 int database_execute(struct database *db, const struct statement *statement, struct error *error,
 	const char *bind, ...);
-uint64_t database_affected(const struct database *db);  /* rows changed by the last execute */
+uint64_t database_affected(const struct database *db);  /* rows that the last execute found to
+                                                         * write, also if they were so already */
 uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the last execute */
 
 /* Runs `body` in a transaction: commits when it returns 0, else rolls back and passes its code on.

@@ -59,7 +59,9 @@ struct database *admin_connect(void)
 {
 	struct config config;
 	struct error error = {0};
-	struct database *db = config_load(&config, &error) ? NULL : database_open(&config, &error);
+	int rc = config_load(&config, &error);
+	config.database_timeout_s = 0; /* a migration takes as long as its tables are large */
+	struct database *db = rc ? NULL : database_open(&config, &error);
 	if (!db)
 		admin_complain(&error);
 	return db;

@@ -1,10 +1,10 @@
 #include "cli/admin/task_check.h"
 
 #include "cli/admin/admin.h"
-#include "harness/stock.h"
 #include "lib/buffer.h"
 #include "lib/fileset.h"
 #include "lib/scope.h"
+#include "lib/stock.h"
 #include "lib/task.h"
 
 #include <errno.h>
@@ -45,15 +45,6 @@ static int read_upload(struct check *check, struct error *error)
 	if (!S_ISREG(about.st_mode))
 		return fail(error, ERROR_INPUT, "%s is neither a folder nor a zip.", check->path);
 	return read_zip(check, descriptor, error);
-}
-
-static int read_stock(struct check *check, struct error *error)
-{
-	int rc = 0;
-	for (size_t i = 0; i < stock_file_count && !rc; i++)
-		rc = fileset_add(&check->stock, stock_files[i].name, stock_files[i].bytes,
-			(size_t)(stock_files[i].end - stock_files[i].bytes), error);
-	return rc;
 }
 
 static bool is_used(const struct task *task, const char *path)
@@ -115,9 +106,9 @@ static int check_one(const char *path)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct check *check = arena_array(arena, struct check, 1);
-	*check = (struct check){ .arena = arena, .path = path, .upload = fileset_make(arena), .stock = fileset_make(arena) };
+	*check = (struct check){ .arena = arena, .path = path, .upload = fileset_make(arena), .stock = stock_fileset(arena) };
 	struct error error = {0};
-	if (read_stock(check, &error) || read_upload(check, &error)) {
+	if (read_upload(check, &error)) {
 		admin_say("%s: not good", path);
 		admin_say("  %s", error.text);
 		return admin_failed;

@@ -2,8 +2,8 @@
  * What somebody did in the web panel wins: a task that was uploaded there is not replaced, and a leaderboard
  * that was deleted there comes back only when its folder is named. */
 #include "cli/admin/admin.h"
-#include "harness/stock.h"
 #include "lib/scope.h"
+#include "lib/stock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,22 +35,11 @@ static int answer(int rc, bool *answer)
 
 /* ---- reading a folder ---- */
 
-static int read_stock(struct fileset *stock, struct error *error)
-{
-	int rc = 0;
-	for (size_t i = 0; !rc && i < stock_file_count; i++)
-		rc = fileset_add(stock, stock_files[i].name, stock_files[i].bytes,
-			(size_t)(stock_files[i].end - stock_files[i].bytes), error);
-	return rc;
-}
-
 static int read_source(struct arena *arena, const char *path, struct source *source, struct error *error)
 {
 	source->upload = fileset_make(arena);
-	source->stock = fileset_make(arena);
-	int rc = read_stock(&source->stock, error);
-	if (!rc)
-		rc = fileset_from_folder(&source->upload, path, error);
+	source->stock = stock_fileset(arena);
+	int rc = fileset_from_folder(&source->upload, path, error);
 	return rc ? rc : task_parse(arena, &source->upload, &source->stock, &source->task, error);
 }
 

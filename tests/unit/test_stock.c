@@ -1,4 +1,4 @@
-#include "harness/stock.h"
+#include "lib/stock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
  *	 "submission": {"name", "text"}}
  *
  * for each sample with its verdict, and for each template in mode "test" with its "language" and no verdict. */
-#include "harness/stock.h"
 #include "lib/fileset.h"
 #include "lib/scope.h"
+#include "lib/stock.h"
 #include "lib/task.h"
 
 #include <jansson.h>
@@ -25,9 +25,6 @@ struct folder {
 static int read_folder(struct folder *folder, const char *path, struct error *error)
 {
 	int rc = fileset_from_folder(&folder->upload, path, error);
-	for (size_t i = 0; i < stock_file_count && !rc; i++)
-		rc = fileset_add(&folder->stock, stock_files[i].name, stock_files[i].bytes,
-			(size_t)(stock_files[i].end - stock_files[i].bytes), error);
 	if (!rc)
 		rc = task_parse(folder->arena, &folder->upload, &folder->stock, &folder->task, error);
 	if (!rc)
@@ -79,7 +76,7 @@ int main(int argument_count, char **arguments)
 		return 2;
 	}
 	cleanup_arena struct arena *arena = arena_new();
-	struct folder folder = { .arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena) };
+	struct folder folder = { .arena = arena, .upload = fileset_make(arena), .stock = stock_fileset(arena) };
 	struct error error;
 	if (read_folder(&folder, arguments[1], &error)) {
 		fprintf(stderr, "%s: %s\n", arguments[1], error.text);

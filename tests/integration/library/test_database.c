@@ -24,6 +24,7 @@ static const struct column THING_COLUMNS[] = {
 	INTEGER(struct thing, number), REAL(struct thing, real), TEXT(struct thing, text), BLOB(struct thing, bytes),
 	TIME(struct thing, at_ms),
 };
+static const struct column SLEEP_COLUMNS[] = { INTEGER(struct thing, number) };
 static const struct statement THINGS = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things ORDER BY number");
 static const struct statement THING = SELECT(struct thing, THING_COLUMNS,
@@ -32,6 +33,8 @@ static const struct statement MISNAMED = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at FROM test_things");
 static const struct statement INSERT = COMMAND("INSERT INTO test_things VALUES (?, ?, ?, ?, ?)");
 static const struct statement ADD = COMMAND("UPDATE test_things SET `real` = `real` + 1 WHERE number = ?");
+static const struct statement SET_TEXT = COMMAND("UPDATE test_things SET text = 'same' WHERE number = ?");
+static const struct statement SLEEP = SELECT(struct thing, SLEEP_COLUMNS, "SELECT SLEEP(30) AS number");
 static const struct statement BROKEN = COMMAND("INSERT INTO no_such_table VALUES (1)");
 static const struct statement KILL_SELF = COMMAND("KILL CONNECTION_ID()");
 
@@ -209,6 +212,32 @@ static void a_lost_connection_is_opened_again_but_never_inside_a_transaction(voi
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)2), 0);
 }
 
+static void an_update_counts_the_rows_that_it_found(void **state)
+{
+	(void)state;
+	struct error error = {0};
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(database_execute(db, &SET_TEXT, &error, "i", (int64_t)1), 0);
+		assert_int_equal(database_affected(db), 1);
+	}
+	assert_int_equal(database_execute(db, &SET_TEXT, &error, "i", (int64_t)99999), 0);
+	assert_int_equal(database_affected(db), 0);
+}
+
+static void a_server_that_does_not_answer_is_given_up(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct config impatient = config;
+	impatient.database_timeout_s = 1;
+	struct database *connection = database_open(&impatient, &error);
+	assert_non_null(connection);
+	struct thing thing;
+	assert_int_equal(database_row(connection, arena, &SLEEP, &thing, &error, ""), ERROR_DATABASE);
+	database_close(connection);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +247,8 @@ int main(void)
 		cmocka_unit_test(mistakes_are_told_apart),
 		cmocka_unit_test(a_transaction_that_fails_leaves_nothing),
 		cmocka_unit_test(two_transactions_that_deadlock_both_succeed_in_the_end),
+		cmocka_unit_test(an_update_counts_the_rows_that_it_found),
+		cmocka_unit_test(a_server_that_does_not_answer_is_given_up),
 		cmocka_unit_test(a_lost_connection_is_opened_again_but_never_inside_a_transaction),
 	};
 	return cmocka_run_group_tests(tests, open_database, close_database);

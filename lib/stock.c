@@ -1,4 +1,4 @@
-#include "harness/stock.h"
+#include "lib/stock.h"
 
 /* The bytes of harness/FILE between `name` and `name_end`, with a zero behind them. */
 #define EMBED(symbol, file) \
@@ -30,3 +30,11 @@ const struct stock_file stock_files[] = {
 };
 
 const size_t stock_file_count = sizeof stock_files / sizeof stock_files[0];
+
+struct fileset stock_fileset(struct arena *arena)
+{
+	struct fileset set = fileset_make(arena);
+	for (size_t i = 0; i < stock_file_count; i++) /* cannot fail: the names differ */
+		fileset_add(&set, stock_files[i].name, stock_files[i].bytes, (size_t)(stock_files[i].end - stock_files[i].bytes), NULL);
+	return set;
+}

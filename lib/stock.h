@@ -1,7 +1,9 @@
-/* The harness files that ship with Podium, compiled into the program: what `source: "@STOCK@"` in a
+/* The stock harness (harness/), compiled into the program: what `source: "@STOCK@"` in a
  * task.yml names, and what the pages of the languages show. */
-#ifndef PODIUM_HARNESS_STOCK_H
-#define PODIUM_HARNESS_STOCK_H
+#ifndef PODIUM_LIB_STOCK_H
+#define PODIUM_LIB_STOCK_H
+
+#include "lib/fileset.h"
 
 #include <stddef.h>
 
@@ -14,5 +16,8 @@ struct stock_file {
 
 extern const struct stock_file stock_files[];
 extern const size_t stock_file_count;
+
+/* All of them, as task_check and task_parse take them. */
+struct fileset stock_fileset(struct arena *arena);
 
 #endif
