@@ -2,6 +2,8 @@
 #include "cgi/admin.h"
 
 #include "cgi/pages.h"
+#include "cgi/paging.h"
+#include "lib/leaderboard.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "templates/admin.h"
@@ -40,7 +42,7 @@ static const struct column WORKER_COLUMNS[] = {
 };
 static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUMNS,
 	"SELECT w.id, w.name, w.version, w.started_at AS started_at_ms, w.seen_at AS seen_at_ms, "
-	"w.seen_at > UTC_TIMESTAMP(3) - INTERVAL 2 MINUTE AS online, "
+	"w.seen_at" SQL_IS_ONLINE "AS online, "
 	"(SELECT COUNT(*) FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name) AS running "
 	"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
 
@@ -87,16 +89,6 @@ int page_admin(struct request *request)
 		page.notice = "The leaderboard was deleted with everything that belonged to it.";
 	admin_page(&request->body, &page, &view);
 	return 0;
-}
-
-/* ---- numbers in a query ---- */
-
-static int64_t query_number(const struct request *request, const char *name, int64_t otherwise)
-{
-	const char *text = request_query(request, name);
-	char *end;
-	long long number = text ? strtoll(text, &end, 10) : 0;
-	return text && *text && !*end && number > 0 && strlen(text) < 16 ? number : otherwise;
 }
 
 /* ---- the audit log ---- */

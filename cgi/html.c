@@ -187,3 +187,12 @@ void html_lines_of(struct buffer *out, const char *code, const char *name)
 	buffer_byte(&begin, '-');
 	numbered_lines(out, code, begin.data);
 }
+
+bool html_lines_are_many(const char *code, size_t length)
+{
+	enum { most_bytes = 1000 * 1000, most_lines = 20000 };
+	size_t lines = 0;
+	for (size_t i = 0; i < length; i++)
+		lines += code[i] == '\n';
+	return length > most_bytes || lines > most_lines;
+}

@@ -40,4 +40,7 @@ void html_plural(struct buffer *out, int64_t count, const char *noun);   /* 1 ca
 void html_lines(struct buffer *out, const char *code);                   /* numbered lines, each `line-N` linkable */
 void html_lines_of(struct buffer *out, const char *code, const char *name); /* one of several on a page: `NAME-line-N` */
 
+/* Whether numbered lines of this text are more than a page should hold, and better read in an editor. */
+bool html_lines_are_many(const char *code, size_t length);
+
 #endif

@@ -2,6 +2,7 @@
 #include "cgi/queue.h"
 
 #include "cgi/pages.h"
+#include "lib/leaderboard.h"
 #include "templates/queue.h"
 
 #include <string.h>
@@ -38,10 +39,10 @@ static const struct column DEVICE_COLUMNS[] = {
 static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUMNS,
 	"SELECT w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
 	"  COALESCE(g.seen_at, w.seen_at) AS seen_at_ms, "
-	"  w.seen_at > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
-	"    AND COALESCE(g.seen_at, w.seen_at) > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND AS online, g.model, g.product, g.memory_bytes "
+	"  w.seen_at" SQL_IS_ONLINE
+	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.model, g.product, g.memory_bytes "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
-	"ORDER BY w.seen_at > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND DESC, w.name, g.model, g.uuid LIMIT ?");
+	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
 /* Only a full list has a rest that is worth counting. */
 static int count_more(struct request *request, struct queue_view *view)

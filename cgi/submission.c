@@ -133,7 +133,7 @@ static int read_view(struct request *request, const struct submission_row *row, 
 		return 0;
 	struct blob_value content;
 	rc = blob_get(request->db, request->arena, row->sha256.bytes, &content, request->error);
-	view->source = rc ? NULL : content.bytes;
+	view->source = rc || html_lines_are_many(content.bytes, content.length) ? NULL : content.bytes;
 	return rc;
 }
 

@@ -50,7 +50,7 @@ struct submission_view {
 	const struct submission_row *row;
 	const struct job_row *jobs; size_t job_count;
 	bool may_see_source, may_see_output;
-	const char *source;           /* NULL unless may_see_source */
+	const char *source;           /* NULL unless may_see_source, and where it is too long for a page */
 };
 
 /* What a job's environment says, as pairs for a definition list. */

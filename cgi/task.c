@@ -12,12 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum {
-	shown_most_bytes = 1000 * 1000, /* with a number before each line; more is better read in an editor */
-	shown_most_lines = 20000,
-	listed_most = 8,                /* names in a sentence, which holds 1023 bytes */
-	compile_timeout_s = 120,        /* podium-run's own */
-};
+enum { listed_most = 8 }; /* names in a sentence, which holds 1023 bytes */
 
 /* In the order of enum task_file_role. */
 static const struct { const char *title, *titles, *meaning; } ROLES[] = {
@@ -181,7 +176,7 @@ static void add_runs(struct settings *settings, const struct board *board, const
 	add(settings, "Devices", devices(arena, board));
 	add(settings, "Several GPUs", task->multi_gpu ? "yes; world_size of a case says how many" : "no, each run has one");
 	add(settings, "Time limits", arena_printf(arena, "compiling %d\u00a0s, tests %lld\u00a0s, "
-		"benchmarks %lld\u00a0s, ranked runs %lld\u00a0s", compile_timeout_s, (long long)task->test_timeout_s,
+		"benchmarks %lld\u00a0s, ranked runs %lld\u00a0s", task_compile_timeout_s, (long long)task->test_timeout_s,
 		(long long)task->benchmark_timeout_s, (long long)task->ranked_timeout_s));
 	add(settings, "Score", view->ranked_by);
 	add(settings, "Seed of tests and benchmarks",
@@ -264,22 +259,13 @@ static bool is_text(const struct blob_value *content)
 		&& !memchr(content->bytes, '\0', content->length));
 }
 
-static bool is_too_long(const struct blob_value *content)
-{
-	size_t lines = 0;
-	const char *bytes = content->bytes;
-	for (size_t i = 0; i < content->length; i++)
-		lines += bytes[i] == '\n';
-	return content->length > shown_most_bytes || lines > shown_most_lines;
-}
-
 static const char *obstacle_of(const struct task_file_view *shown, const struct blob_value *content)
 {
 	if (!shown->is_text)
 		return "This file is not text (UTF-8), so it cannot be shown here. It can be downloaded.";
 	if (!content->length)
 		return "This file is empty.";
-	return is_too_long(content) ? "This file is too long for this page. It can be read plainly or downloaded." : NULL;
+	return html_lines_are_many(content->bytes, content->length) ? "This file is too long for this page. It can be read plainly or downloaded." : NULL;
 }
 
 int page_task_file(struct request *request)

@@ -30,7 +30,7 @@ static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
 	"FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id AND l.task_version_id = r.task_version_id "
 	"  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu) ON r.user_id = u.id "
-	"WHERE u.name = ? AND u.banned_at IS NULL ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
+	"WHERE u.name = ? ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
 
 static int read_user(struct request *request, const char *name, struct user_view *view)
 {

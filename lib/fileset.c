@@ -69,8 +69,8 @@ static size_t depth(const char *path)
 
 static bool has_control(const char *path)
 {
-	for (const unsigned char *at = (const unsigned char *)path; *at; at++)
-		if (*at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0))
+	for (; *path; path++)
+		if (text_control_length(path))
 			return true;
 	return false;
 }

@@ -68,8 +68,10 @@ int leaderboard_update(struct database *db, struct arena *arena, const struct le
 int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard, const struct actor *actor,
 	struct error *error);
 
-/* GPU models that a worker seen in the last two minutes offers and that can run `language`
- * ("cu" cannot run on the CPU). */
+/* A part of a statement: workers and gpus whose seen_at is so are online; workers renew it each second. */
+#define SQL_IS_ONLINE " > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
+
+/* GPU models that workers who are online offer. */
 struct offered_gpu { const char *model, *product; int64_t workers; int64_t seen_at_ms; };
 int gpus_offered(struct database *db, struct arena *arena, struct offered_gpu **gpus, size_t *count,
 	struct error *error);

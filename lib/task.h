@@ -20,6 +20,7 @@ enum {
 	task_most_case_bytes = 1000,   /* of one line */
 	task_most_timeout_s = 3600,
 	task_default_timeout_s = 180,
+	task_compile_timeout_s = 120,  /* the same for every task */
 };
 
 enum task_language { TASK_PY, TASK_CU };

@@ -59,21 +59,33 @@ bool text_is_leaderboard_name(const char *name)
 	return is_name(name, 1, 64);
 }
 
+size_t text_control_length(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	if (!at[0])
+		return 0;
+	if (at[0] < 0x20 || at[0] == 0x7f)
+		return 1;
+	if ((at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) || (at[0] == 0xd8 && at[1] == 0x9c))
+		return 2;
+	bool turns = at[0] == 0xe2 && ((at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xaa && at[2] <= 0xae)))
+		|| (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
+	return turns ? 3 : 0;
+}
+
 void text_append_printable(struct buffer *out, const char *text)
 {
 	size_t length = strlen(text);
 	for (size_t at = 0; at < length;) {
 		size_t step = sequence((const unsigned char *)text + at, length - at);
-		unsigned char c = (unsigned char)text[at];
-		/* C1 controls are 0xc2 0x80..0x9f; terminals obey them too. */
-		bool control = c < 0x20 || c == 0x7f || (step == 2 && c == 0xc2 && (unsigned char)text[at + 1] < 0xa0);
-		if (step && !control) {
+		bool shown = step && !text_control_length(text + at);
+		if (!step)
+			step = 1;
+		if (shown)
 			buffer_append(out, text + at, step);
-			at += step;
-		} else {
-			buffer_printf(out, "\\x%02x", c);
-			at++;
-		}
+		for (size_t i = 0; !shown && i < step; i++)
+			buffer_printf(out, "\\x%02x", (unsigned char)text[at + i]);
+		at += step;
 	}
 }
 

@@ -1,12 +1,13 @@
 #include "worker/assignment.h"
 
+#include "lib/task.h"
 #include "lib/text.h"
 
 #include <sodium.h>
 #include <string.h>
 
-/* Compiling, starting, killing and reporting, on top of the stages' own limits. */
-enum { spare_ms = 300 * 1000 };
+/* Starting, killing and reporting, on top of the stages' own limits. */
+enum { spare_ms = 180 * 1000 };
 
 struct work {
 	int64_t task_version_id, secret_seed;
@@ -22,9 +23,9 @@ static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
 	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ?");
 
-struct file { const char *path; struct blob_value content; };
-static const struct column FILE_COLUMNS[] = { TEXT(struct file, path), BLOB(struct file, content) };
-static const struct statement FILES = SELECT(struct file, FILE_COLUMNS,
+struct task_file_row { const char *path; struct blob_value content; };
+static const struct column FILE_COLUMNS[] = { TEXT(struct task_file_row, path), BLOB(struct task_file_row, content) };
+static const struct statement FILES = SELECT(struct task_file_row, FILE_COLUMNS,
 	"SELECT f.path, b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? AND f.role = 'file' ORDER BY f.path");
 
@@ -40,7 +41,7 @@ static json_t *base64(const struct blob_value *content)
 	return value;
 }
 
-static json_t *file_json(const struct file *file)
+static json_t *file_json(const struct task_file_row *file)
 {
 	const char *bytes = file->content.length ? file->content.bytes : "";
 	size_t length = file->content.length;
@@ -49,7 +50,7 @@ static json_t *file_json(const struct file *file)
 	return json_pack("{s:s, s:o}", "path", file->path, "base64", base64(&file->content));
 }
 
-static json_t *files_json(const struct file *files, size_t count)
+static json_t *files_json(const struct task_file_row *files, size_t count)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
@@ -74,7 +75,7 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	const struct tools *tools, struct assignment *assignment, struct error *error)
 {
 	struct work work;
-	struct file *files;
+	struct task_file_row *files;
 	size_t count;
 	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->submission_id);
 	if (!rc)
@@ -82,7 +83,7 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	if (rc)
 		return rc;
 	json_t *definition = json_loads(work.definition, 0, NULL);
-	assignment->limit_ms = spare_ms + 1000 * (seconds(definition, "test_timeout_s") + seconds(definition, "benchmark_timeout_s")
+	assignment->limit_ms = spare_ms + 1000 * (task_compile_timeout_s + seconds(definition, "test_timeout_s") + seconds(definition, "benchmark_timeout_s")
 		+ seconds(definition, "ranked_timeout_s"));
 	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
 	assignment->message = json_pack("{s:{s:I, s:s, s:o, s:o, s:o, s:{s:s, s:s%}, s:s, s:s}}", "job",

@@ -103,6 +103,7 @@ static const struct {
 	{ { { .name = "a\0b.py", .name_length = 6, .bytes = "x" } }, "\"a\\x00b.py\" contains a NUL byte" },
 	{ { { .name = "a\x1b[31m.py", .bytes = "x" } }, "\"a\\x1b[31m.py\" contains a control character" },
 	{ { { .name = "a\nb.py", .bytes = "x" } }, "contains a control character" },
+	{ { { .name = "a\u202eyp.gpj", .bytes = "x" } }, "contains a control character" },
 	{ { { .name = "a\xff.py", .bytes = "x" } }, "\"a\\xff.py\" is not UTF-8" },
 	{ { { .name = "a/./b.py", .bytes = "x" } }, "contains the part \".\"" },
 	{ { { .name = "a//b.py", .bytes = "x" } }, "contains an empty part" },

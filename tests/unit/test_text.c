@@ -40,6 +40,9 @@ static void what_a_terminal_would_obey_is_written_in_hexadecimal(void **state)
 	cleanup_buffer struct buffer out = {0};
 	text_append_printable(&out, "a\x1b[31m\r\nb\xc2\x9b\xffµ");
 	assert_string_equal(out.data, "a\\x1b[31m\\x0d\\x0ab\\xc2\\x9b\\xffµ");
+	buffer_clear(&out);
+	text_append_printable(&out, "a\u202eb\u2066c\u061cd\u200fe\u2026");
+	assert_string_equal(out.data, "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6c\\xd8\\x9cd\\xe2\\x80\\x8fe\u2026");
 }
 
 static void bytes_become_valid_utf8(void **state)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { limit_ms = 120 * 1000, most_program_bytes = 256 * 1024 * 1024 };
+enum { limit_ms = task_compile_timeout_s * 1000, most_program_bytes = 256 * 1024 * 1024 };
 static const uint64_t most_memory_bytes = UINT64_C(16) << 30;
 
 static const char *const FLAGS[] = {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { limit_ms = 120 * 1000 };
+enum { limit_ms = task_compile_timeout_s * 1000 };
 static const uint64_t most_memory_bytes = UINT64_C(4) << 30;
 
 /* -I keeps the job's folder out of the module path, so nothing of the submission is imported. */

@@ -67,10 +67,12 @@ static void send_cases(struct run *run, const struct stage *stage, const struct 
 {
 	enum verdict verdict = stage->judgement.verdict;
 	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT || verdict == VERDICT_MEMORY_LIMIT;
+	/* A harness tells a submission that raised from one that was wrong by its exit code only. */
+	enum verdict of_failed = verdict == VERDICT_RUNTIME_ERROR ? verdict : VERDICT_WRONG_ANSWER;
 	for (size_t i = 0; i < results->count; i++) {
 		const struct result_case *one = &results->cases[i];
 		if (results_failed(one)) {
-			send_case(run, stage, results, i, VERDICT_WRONG_ANSWER, one->values[RESULT_ERROR]);
+			send_case(run, stage, results, i, of_failed, one->values[RESULT_ERROR]);
 		} else if (results_passed(results, one)) {
 			send_case(run, stage, results, i, VERDICT_PASSED, one->values[RESULT_MESSAGE]);
 		} else if (broke_down) {

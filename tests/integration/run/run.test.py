@@ -156,6 +156,13 @@ def exit_codes_have_their_verdicts():
 
 
 @test
+def cases_of_a_submission_that_raised_are_runtime_errors():
+	result = expect("say('test-count', 2)\nfor i in (0, 1):\n\tsay(f'test.{i}.status', 'fail')\n\tsay(f'test.{i}.error', 'KeyError: 5')\n"
+		"say('check', 'fail')\nsys.exit(1)\n", "runtime error")
+	equal([c["verdict"] for c in result.cases], ["runtime error"] * 2)
+
+
+@test
 def check_fail_is_a_wrong_answer_even_with_exit_code_0():
 	expect("say('check', 'fail')\n", "wrong answer")
 
