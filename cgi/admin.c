@@ -34,7 +34,7 @@ static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LE
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN users u ON u.id = l.creator_id "
 	"ORDER BY ended, l.name");
 
-/* A worker that has not been heard of for two minutes is not counted on (gpus_offered says the same). */
+
 static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, id), TEXT(struct admin_worker, name), TEXT(struct admin_worker, version),
 	TIME(struct admin_worker, started_at_ms), TIME(struct admin_worker, seen_at_ms), INTEGER(struct admin_worker, online),

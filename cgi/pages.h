@@ -11,7 +11,7 @@ handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv;
 /* task.c: the files of a task, the harness of a language */
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language, page_language_raw;
 /* submit.c */
-handler page_submit, action_submit;
+handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* submission.c */
 handler page_submission, page_submission_status, page_submission_source;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */

@@ -2,7 +2,9 @@
 #include "cgi/submit.h"
 
 #include "cgi/pages.h"
+#include "lib/directive.h"
 #include "lib/format.h"
+#include "lib/quote.h"
 #include "lib/submission.h"
 #include "templates/submit.h"
 
@@ -53,17 +55,26 @@ static const char *why_closed(struct request *request, const struct leaderboard 
 	return leaderboard->accepting ? NULL : "This leaderboard is closed and takes no submissions now.";
 }
 
+/* What was typed, and the sentence about it, which is taken before a query uses the same place for its own. */
+static struct submit_form form_as_typed(struct request *request)
+{
+	return (struct submit_form){
+		.mode = request_form_or(request, "mode", "test"), .code = request_form_or(request, "code", ""),
+		.chosen = request_form_or(request, "leaderboard", ""), .file_error = form_error(request, "file"),
+		.code_error = form_error(request, "code"), .mode_error = form_error(request, "mode"),
+		.gpu_error = form_error(request, "gpu"), .form_error = form_error(request, ""),
+		.leaderboard_error = form_error(request, "leaderboard"),
+	};
+}
+
 static int show(struct request *request, const struct leaderboard *leaderboard)
 {
 	bool python = strcmp(leaderboard->language, "py") == 0;
-	/* The sentence is taken before the queries below, which use the same place for theirs. */
-	struct submit_form form = {
-		.leaderboard = leaderboard, .mode = request_form_or(request, "mode", "test"), .code = request_form_or(request, "code", ""),
-		.file_error = form_error(request, "file"), .code_error = form_error(request, "code"),
-		.mode_error = form_error(request, "mode"), .gpu_error = form_error(request, "gpu"),
-		.form_error = form_error(request, ""), .closed = form_error(request, "leaderboard"),
-		.endings = python ? ".py" : ".cu,.cuh,.cpp", .comment = python ? "#" : "//",
-	};
+	struct submit_form form = form_as_typed(request);
+	form.leaderboard = leaderboard;
+	form.closed = form.leaderboard_error;
+	form.endings = python ? ".py" : ".cu,.cuh,.cpp";
+	form.comment = python ? "#" : "//";
 	struct error *kept = request->error;
 	struct error own = {0};
 	request->error = &own;
@@ -127,4 +138,67 @@ int action_submit(struct request *request)
 		return rc;
 	request->status = 422;
 	return show(request, &leaderboard);
+}
+
+/* ---- /submit: the file says where it belongs ---- */
+
+static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name) };
+static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
+	"SELECT name FROM leaderboards WHERE accepting AND (deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) ORDER BY name");
+
+static int show_anywhere(struct request *request)
+{
+	struct submit_form form = form_as_typed(request);
+	struct error own = {0};
+	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "");
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
+	form.endings = ".py,.cu,.cuh,.cpp";
+	struct page page = page_make(request, "Submit", "leaderboards");
+	submit_anywhere_page(&request->body, &page, &form);
+	return 0;
+}
+
+int page_submit_anywhere(struct request *request)
+{
+	return show_anywhere(request);
+}
+
+/* The leaderboard that was chosen, else the one that the header of the source names. */
+static int find_target(struct request *request, const struct submission_request *submission, struct leaderboard *leaderboard)
+{
+	const char *chosen = request_form_or(request, "leaderboard", ""), *field = submission->file_name ? "file" : "code";
+	struct directives header = {0};
+	/* What is no text is refused with its own sentence once the leaderboard is known, or has no header here. */
+	int rc = *chosen ? 0 : directives_parse(request->arena,
+		arena_strndup(request->arena, submission->source, submission->length), &header, request->error);
+	if (rc)
+		return fail_field(request->error, field, "%s", arena_strdup(request->arena, request->error->text));
+	const char *name = *chosen ? chosen : header.leaderboard;
+	if (!name)
+		return fail_field(request->error, "leaderboard", "Choose a leaderboard, or begin the file with a line that names it: "
+			"#!POPCORN leaderboard NAME (in CUDA C++, //!POPCORN leaderboard NAME).");
+	rc = leaderboard_by_name(request->db, request->arena, name, leaderboard, request->error);
+	return rc == ERROR_NOT_FOUND ? fail_field(request->error, *chosen ? "leaderboard" : field,
+		"There is no leaderboard named %s.", quote(request->arena, name)) : rc;
+}
+
+int action_submit_anywhere(struct request *request)
+{
+	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode") };
+	struct leaderboard leaderboard;
+	int64_t id = 0;
+	int rc = take_source(request, &submission);
+	if (!rc)
+		rc = find_target(request, &submission, &leaderboard);
+	if (!rc)
+		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
+	if (!rc)
+		return redirect(request, "/submission/%lld", (long long)id);
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	return show_anywhere(request);
 }

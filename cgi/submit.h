@@ -12,8 +12,12 @@ struct submit_gpu {
 	bool chosen;
 };
 
+struct open_leaderboard { const char *name; };
+
 struct submit_form {
-	const struct leaderboard *leaderboard;
+	const struct leaderboard *leaderboard; /* NULL on /submit, where the file or a choice names it */
+	struct open_leaderboard *open; size_t open_count; /* for that choice */
+	const char *chosen, *leaderboard_error;
 	const struct task *task;
 	const char *closed;         /* why nothing can be submitted, or NULL */
 	struct submit_gpu *gpus; size_t gpu_count;

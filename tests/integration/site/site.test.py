@@ -247,6 +247,31 @@ def a_header_chooses_the_gpu_when_the_form_does_not():
 
 
 @test
+def a_header_chooses_the_leaderboard_where_the_form_does_not():
+	named = "#!POPCORN leaderboard small\n" + RIGHT
+	send = lambda *fields: ada.post("/submit", [("mode", "test"), *fields])
+	answer = send(("code", named))
+	equal(answer.status, 303)
+	submission = int(answer.location.rsplit("/", 1)[1])
+	equal(ended(ada, submission)["verdict"], "passed")
+	contains(ada.get(f"/submission/{submission}").text, 'href="/leaderboard/small"')
+	equal(send(("code", RIGHT), ("leaderboard", "small")).status, 303)
+	for fields, sentence in (
+			([("code", RIGHT)], "begin the file with a line that names it"),
+			([("code", "#!POPCORN leaderboard nowhere\n" + RIGHT)], 'There is no leaderboard named "nowhere"'),
+			([("code", named), ("leaderboard", "vectoradd_py")], "says that it is for the leaderboard"),
+			([("code", named), ("leaderboard", "none such")], "There is no leaderboard named"),
+			([("code", "#!POPCORN leaderbord small\n" + RIGHT)], "leaderbord"),
+			([("code", "#!POPCORN leaderboard small\n#!POPCORN gpus H9000\n" + RIGHT)], "H9000")):
+		answer = send(*fields)
+		equal(answer.status, 422)
+		contains(answer.words(), sentence)
+		contains(answer.text, "def custom_kernel")  # what was typed is kept
+	equal(anyone.get("/submit").status, 200)
+	equal(anyone.post("/submit", [("mode", "test"), ("code", named)], form="/login").status, 303)
+
+
+@test
 def hostile_names_and_output_are_shown_as_text():
 	code = f"import sys\nprint({HOSTILE!r})\nraise Exception({HOSTILE!r})\n"
 	status = ended(ada, submit(ada, code, "test", name=HOSTILE + ".py"))
