@@ -351,7 +351,8 @@ scene('the keyboard reaches the content first, and every field and button of a f
 scene('a form is filled in and sent with the keyboard alone', async (come) => {
 	const page = await come();
 	await page.goto('/register');
-	await page.keyboard.type('keyboarder'); // the name has the focus from the start
+	await page.waitForFunction(() => document.activeElement?.id === 'name'); // it gets the focus by itself
+	await page.keyboard.type('keyboarder');
 	await page.keyboard.press('Tab');
 	await page.keyboard.type(PASSWORD);
 	await page.keyboard.press('Enter');
