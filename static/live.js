@@ -42,12 +42,22 @@
 		return answer.text();
 	};
 
+	// The page under a name of its own for each state, so that no cache answers with the page of an older one.
+	const pageOf = (state) => {
+		let digest = 0;
+		for (let i = 0; i < state.length; i++) digest = (Math.imul(digest, 31) + state.charCodeAt(i)) >>> 0;
+		const page = new URL(location.href);
+		page.hash = "";
+		page.searchParams.set("state", digest.toString(36));
+		return page.href;
+	};
+
 	const look = async () => {
 		let over = false;
 		try {
 			const text = await get(address);
 			const state = JSON.parse(text).state;
-			if (text !== last) replace(await get(location.href));
+			if (text !== last) replace(await get(pageOf(text)));
 			last = text;
 			over = state !== "queued" && state !== "running";
 			failures = 0;
