@@ -89,6 +89,7 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 
 # The files that are embedded in programs.
 $(B)/lib/stock.o: $(filter-out %.pyc,$(wildcard harness/*))
+$(B)/worker/run/zygote.o: harness/zygote.py
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)

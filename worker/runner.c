@@ -51,7 +51,8 @@ static int wait_until_ready(struct runner *runner, struct error *error)
 	return rc < 0 ? rc : fail(error, ERROR_SYSTEM, "podium-run does not say that it is ready.");
 }
 
-int runner_start(struct runner *runner, const char *program, const char *directory, struct error *error)
+int runner_start(struct runner *runner, const char *program, const char *directory, const char *python,
+	struct error *error)
 {
 	cleanup_fd int job_read = -1, job_write = -1, event_read = -1, event_write = -1;
 	int jobs[2], events[2];
@@ -61,7 +62,7 @@ int runner_start(struct runner *runner, const char *program, const char *directo
 	if (pipe2(events, O_CLOEXEC))
 		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
 	event_read = events[0], event_write = events[1];
-	const char *words[] = { program, "--directory", directory, NULL };
+	const char *words[] = { program, "--directory", directory, *python ? "--python" : NULL, python, NULL };
 	int rc = spawn(words, job_read, event_write, &runner->pid);
 	if (rc) {
 		runner->pid = 0;

@@ -16,8 +16,9 @@ struct runner {
 	struct buffer unread;
 };
 
-/* Starts `program` and waits until it says that it is ready. */
-int runner_start(struct runner *runner, const char *program, const char *directory, struct error *error);
+/* Starts `program` and waits until it says that it is ready. `python`: the interpreter that it may warm up, or "". */
+int runner_start(struct runner *runner, const char *program, const char *directory, const char *python,
+	struct error *error);
 
 /* Sends one message; does not take it over. */
 int runner_send(struct runner *runner, const json_t *message, struct error *error);

@@ -186,7 +186,7 @@ static int make_ready(struct slot *slot, struct error *error)
 	if (slot->lock.use < 0 && device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error))
 		return error->code;
 	return slot->runner.pid ? 0
-		: runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, error);
+		: runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, error);
 }
 
 static void claim_and_run(struct slot *slot)

@@ -142,7 +142,7 @@ static int run_harness(struct run *run, struct stage *stage, struct evaluation *
 	struct process process = {
 		.arguments = task->language == TASK_PY ? python : program, .environment = variables.list,
 		.timeout_ms = *(const int64_t *)(const void *)((const char *)task + stage->kind->timeout_offset) * 1000,
-		.on_result = take_result, .context = evaluation,
+		.on_result = take_result, .context = evaluation, .zygote = run->zygote,
 	};
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	int rc = stage_run_program(run, stage, &process, result, error);

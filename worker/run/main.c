@@ -17,7 +17,7 @@
 enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
-	"Usage: podium-run [--directory DIR] [--user NAME] [--once]\n"
+	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
 	"\n"
 	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes events to\n"
@@ -25,6 +25,7 @@ static const char USAGE[] =
 	"\n"
 	"  --directory DIR       where jobs are unpacked (default: $TMPDIR, else /tmp)\n"
 	"  --user NAME           who submissions run as when podium-run is root (default: nobody)\n"
+	"  --python PATH         the interpreter of the jobs that will come: it begins to import torch at once\n"
 	"  --once                end after one job; the end of input does not cancel it\n"
 	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first python3 on the\n"
 	"                        PATH or in /usr/bin that this user can start and that can import torch\n"
@@ -38,14 +39,14 @@ struct options {
 	bool once, find_python;
 };
 
-enum { OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_FIND_PYTHON, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_HELP, OPTION_VERSION };
 
 /* Returns -1 to go on, else the exit code. */
 static int read_options(int count, char **words, struct options *options)
 {
 	static const struct option known[] = {
 		{ "directory", required_argument, NULL, OPTION_DIRECTORY }, { "user", required_argument, NULL, OPTION_USER },
-		{ "once", no_argument, NULL, OPTION_ONCE }, { "find-python", optional_argument, NULL, OPTION_FIND_PYTHON },
+		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON }, { "find-python", optional_argument, NULL, OPTION_FIND_PYTHON },
 		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION }, { 0 },
 	};
 	for (int option; (option = getopt_long(count, words, "", known, NULL)) != -1;) {
@@ -53,6 +54,7 @@ static int read_options(int count, char **words, struct options *options)
 		case OPTION_DIRECTORY: options->directory = optarg; break;
 		case OPTION_USER: options->user = optarg; break;
 		case OPTION_ONCE: options->once = true; break;
+		case OPTION_PYTHON: options->python = optarg; break;
 		case OPTION_FIND_PYTHON: options->find_python = true; options->python = optarg; break;
 		case OPTION_HELP: fputs(USAGE, stdout); return EXIT_SUCCESS;
 		case OPTION_VERSION: puts("podium-run " PODIUM_VERSION); return EXIT_SUCCESS;
@@ -79,15 +81,19 @@ static bool run_jobs(struct inbox *inbox, struct events *events, int base, const
 	const struct account *account)
 {
 	struct machine machine = machine_make(account);
+	struct zygote zygote = zygote_none;
 	bool good = true;
+	if (options->python)
+		zygote_start(&zygote, options->python);
 	event_ready(events);
 	for (json_t *message; good && (message = inbox_next(inbox));) {
-		good = run_job(message, base, options->directory, account, &machine, inbox, events);
+		good = run_job(message, base, options->directory, account, &machine, &zygote, inbox, events);
 		json_decref(message);
 		inbox->running = -1;
 		if (options->once)
 			break;
 	}
+	zygote_end(&zygote);
 	machine_free(&machine);
 	if (events->lost)
 		log_error("Nobody reads the events any more.");

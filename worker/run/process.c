@@ -71,6 +71,7 @@ static void take_exits(struct running *running, int signals)
 		;
 	int status;
 	for (pid_t pid; !running->over && (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+		reaper_note(pid);
 		if (pid != running->child.pid)
 			continue;
 		running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);

@@ -24,6 +24,8 @@ struct process_watch {
 	void *context;
 };
 
+struct zygote;
+
 struct process {
 	const char *const *arguments;   /* NULL at the end; the first is a path with a slash */
 	const char *const *environment; /* NULL at the end; all of it */
@@ -31,6 +33,7 @@ struct process {
 	const struct account *account;
 	int64_t timeout_ms;
 	uint64_t most_address_space;    /* bytes; 0: no limit, as CUDA needs */
+	struct zygote *zygote;          /* that it may be forked from; NULL: none */
 	struct process_watch watch;     /* look NULL: nobody watches */
 	bool (*on_result)(void *context, const char *bytes, size_t length); /* NULL: no result pipe; false: stop */
 	void *context;                  /* of on_result */

@@ -23,6 +23,17 @@ struct relative {
 	bool descendant;
 };
 
+static pid_t spared;
+
+void reaper_spare(pid_t pid) { spared = pid; }
+bool reaper_is_spared(pid_t pid) { return pid && spared == pid; }
+
+void reaper_note(pid_t pid)
+{
+	if (pid == spared)
+		spared = 0;
+}
+
 int reaper_open(struct error *error)
 {
 	return prctl(PR_SET_CHILD_SUBREAPER, 1) ? fail(error, ERROR_SYSTEM, "The kernel does not let podium-run take over "
@@ -72,7 +83,8 @@ static void mark_descendants(struct relative *all, size_t count)
 	for (bool more = true; more;) {
 		more = false;
 		for (size_t i = 0; i < count; i++) {
-			if (all[i].descendant || (all[i].parent != self && !is_ours(all, count, all[i].parent)))
+			if (all[i].descendant || all[i].pid == spared
+				|| (all[i].parent != self && !is_ours(all, count, all[i].parent)))
 				continue;
 			all[i].descendant = more = true;
 		}
@@ -95,6 +107,17 @@ static size_t signal_descendants(int number)
 	return running;
 }
 
+static size_t count_descendants(void)
+{
+	cleanup_buffer struct buffer list = {0};
+	size_t count = read_all(&list), found = 0;
+	struct relative *all = (struct relative *)(void *)list.data;
+	mark_descendants(all, count);
+	for (size_t i = 0; i < count; i++)
+		found += all[i].descendant;
+	return found;
+}
+
 /* Stopped processes still count against the limit of processes, so a fork bomb cannot refill itself
  * between two looks as it could if they were killed one by one. */
 static void freeze(void)
@@ -104,13 +127,15 @@ static void freeze(void)
 			return;
 }
 
+/* False: no child is left but the one that is spared. */
 static bool reap(void)
 {
-	for (;;) {
-		pid_t pid = waitpid(-1, NULL, WNOHANG);
-		if (pid <= 0)
-			return pid == 0 || errno != ECHILD; /* false: no child is left */
-	}
+	pid_t pid;
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		reaper_note(pid);
+	if (pid < 0)
+		return errno != ECHILD;
+	return !spared || count_descendants() > 0;
 }
 
 int reaper_end_all(struct error *error)

@@ -27,6 +27,7 @@ static int perform(struct run *run, const json_t *message, struct job *job, int 
 	if (rc)
 		return rc;
 	hide_seed(run->events, job);
+	zygote_keep(run->zygote);
 	json_t *environment = machine_environment(machine, job);
 	event_environment(run->events, environment);
 	json_decref(environment);
@@ -38,14 +39,14 @@ static int perform(struct run *run, const json_t *message, struct job *job, int 
 }
 
 bool run_job(const json_t *message, int base, const char *directory, const struct account *account,
-	struct machine *machine, struct inbox *inbox, struct events *events)
+	struct machine *machine, struct zygote *zygote, struct inbox *inbox, struct events *events)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error;
 	struct job job;
 	struct judgement judgement = {0};
 	struct run run = {
-		.job = &job, .arena = arena, .events = events, .inbox = inbox, .workspace = { .job = -1 },
+		.job = &job, .arena = arena, .events = events, .inbox = inbox, .workspace = { .job = -1 }, .zygote = zygote,
 		.score_ns = NAN, .score_err_ns = NAN,
 	};
 	*events = (struct events){ .descriptor = events->descriptor, .job = job_id(message), .lost = events->lost };

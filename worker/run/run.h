@@ -10,6 +10,7 @@
 #include "worker/run/process.h"
 #include "worker/run/variables.h"
 #include "worker/run/workspace.h"
+#include "worker/run/zygote.h"
 
 struct run {
 	const struct job *job;
@@ -19,6 +20,7 @@ struct run {
 	struct workspace workspace;
 	const char *program;    /* cu: what nvcc made, once the compile stage has passed */
 	size_t program_length;
+	struct zygote *zygote;
 	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */
 };
 
@@ -57,6 +59,6 @@ void engine_custom(struct run *run, struct judgement *judgement);
 /* One job from its message to its verdict. False when podium-run must not take another one. */
 struct machine;
 bool run_job(const json_t *message, int base, const char *directory, const struct account *account,
-	struct machine *machine, struct inbox *inbox, struct events *events);
+	struct machine *machine, struct zygote *zygote, struct inbox *inbox, struct events *events);
 
 #endif

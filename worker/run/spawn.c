@@ -1,6 +1,7 @@
 #include "worker/run/spawn.h"
 
 #include "lib/scope.h"
+#include "worker/run/zygote.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,10 +45,24 @@ static int limit(int what, rlim_t most)
 	return setrlimit((__rlimit_resource_t)what, &(struct rlimit){ most, most });
 }
 
+static bool is_limited(const struct process *process, size_t i)
+{
+	return process->account->change || !LIMITS[i].only_as_other_user;
+}
+
+json_t *spawn_limits(const struct process *process)
+{
+	json_t *limits = json_array();
+	for (size_t i = 0; i < COUNT(LIMITS); i++)
+		if (is_limited(process, i))
+			json_array_append_new(limits, json_pack("[i, I]", LIMITS[i].what, (json_int_t)LIMITS[i].most));
+	return limits;
+}
+
 static int set_limits(const struct process *process)
 {
 	for (size_t i = 0; i < COUNT(LIMITS); i++)
-		if ((process->account->change || !LIMITS[i].only_as_other_user) && limit(LIMITS[i].what, LIMITS[i].most))
+		if (is_limited(process, i) && limit(LIMITS[i].what, LIMITS[i].most))
 			return -1;
 	return process->most_address_space ? limit(RLIMIT_AS, process->most_address_space) : 0;
 }
@@ -153,6 +168,19 @@ static int await(pid_t pid, int report, const char *program, struct error *error
 	return fail(error, ERROR_SYSTEM, "\"%s\" could not %s: %s.", program, failure.step, strerror(failure.number));
 }
 
+static int fork_and_exec(const struct process *process, const int sources[static 4], struct ends *report, pid_t *pid,
+	struct error *error)
+{
+	pid_t parent = getpid();
+	*pid = fork();
+	if (*pid < 0)
+		return fail(error, ERROR_SYSTEM, "No new process could be made: %s.", strerror(errno));
+	if (*pid == 0)
+		run_child(process, sources, report->write, parent);
+	close(steal_fd(&report->write));
+	return await(*pid, report->read, process->arguments[0], error);
+}
+
 int spawn(const struct process *process, struct child *child, struct error *error)
 {
 	cleanup_ends struct ends output = { -1, -1 }, errors = { -1, -1 }, result = { -1, -1 }, report = { -1, -1 };
@@ -164,14 +192,10 @@ int spawn(const struct process *process, struct child *child, struct error *erro
 		return fail(error, ERROR_SYSTEM, "No pipe to a new process could be made: %s.", strerror(errno));
 	int *const ours[SPAWN_PIPES] = { &output.read, &errors.read, &result.read };
 	const int sources[] = { nothing, output.write, errors.write, result.write };
-	pid_t parent = getpid();
-	child->pid = fork();
-	if (child->pid < 0)
-		return fail(error, ERROR_SYSTEM, "No new process could be made: %s.", strerror(errno));
-	if (child->pid == 0)
-		run_child(process, sources, report.write, parent);
-	close(steal_fd(&report.write));
-	int rc = await(child->pid, report.read, process->arguments[0], error);
+	int rc = zygote_serves(process->zygote, process)
+		? zygote_spawn(process->zygote, process, sources, &child->pid, error) : ERROR_NOT_FOUND;
+	if (rc)
+		rc = fork_and_exec(process, sources, &report, &child->pid, error);
 	for (int i = 0; i < SPAWN_PIPES; i++) {
 		child->pipes[i] = rc ? -1 : steal_fd(ours[i]);
 		if (child->pipes[i] >= 0)

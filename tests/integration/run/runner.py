@@ -96,7 +96,7 @@ class Runner:
 		self.process = subprocess.Popen([PROGRAM, "--directory", self.directory, *options], stdin=subprocess.PIPE,
 			stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
 		self.rest = b""
-		self.ready = self.event() if not options or "--once" in options else None
+		self.ready = self.event() if not options or options[0] in ("--once", "--python") else None
 
 	def __enter__(self):
 		return self

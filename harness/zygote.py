@@ -1,0 +1,317 @@
+"""The zygote: a Python that has imported what takes seconds, and forks for each program that podium-run starts.
+
+podium-run starts it with a socket as descriptor 3 and sends, for each program, one message:
+
+    {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "user": [uid, gid, [group, ...]] or null, "limits": [[what, most], ...]}
+
+with six descriptors: standard input, output, error, the result pipe, the folder to start in, and a pipe that holds the
+environment as NAME=VALUE with a zero behind each. The answer is {"pid": ...} once everything is set up and the
+program is about to begin, or {"error": "..."}. The program is a grandchild whose parent ends at once, so that
+podium-run, which takes orphans over, can wait for it like for one that it started itself.
+
+A program sees what it would see in a fresh interpreter that has been told to run it, except that modules are there
+already. The zygote never touches CUDA, a seed, or a byte of a submission.
+"""
+import array
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import types
+
+CONTROL = 3          # the socket
+HIGH = 512           # no descriptor that anybody counts on lies there
+MOST_BYTES = 1 << 16
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def prctl(option, value):
+    if libc.prctl(option, value, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def import_slow_modules():
+    for name in ("numpy", "torch", "triton"):
+        try:
+            __import__(name)
+        except Exception:
+            pass  # then programs find out by themselves
+
+
+# ---- messages ----
+
+
+def receive(control):
+    """The next message with its descriptors; (None, []) at the end."""
+    data, ancillary, _, _ = control.recvmsg(MOST_BYTES, socket.CMSG_SPACE(64 * 4))
+    descriptors = array.array("i")
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors.frombytes(content[:len(content) - len(content) % 4])
+    return (json.loads(data) if data else None), list(descriptors)
+
+
+def read_all(descriptor):
+    with open(descriptor, "rb") as stream:
+        return stream.read()
+
+
+# ---- becoming a program ----
+
+
+def become_orphan_of(parent):
+    """Forks twice and returns in the grandchild, once `parent` is its parent; in the zygote returns False."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return False
+    if os.fork():
+        os._exit(0)
+    while os.getppid() != parent:  # until the one in between has ended
+        os.sched_yield()
+    return True
+
+
+def move_up(descriptor):
+    """The same far above the places that are about to be taken."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, HIGH)
+    os.close(descriptor)
+    return moved
+
+
+def keep_only(kept, first):
+    """Closes every descriptor from `first` on but those that are kept."""
+    for name in os.listdir("/proc/self/fd"):
+        number = int(name)
+        if number >= first and number not in kept:
+            try:
+                os.close(number)
+            except OSError:
+                pass  # the one that listed them
+
+
+def reset_signals():
+    for number in range(1, signal.NSIG):
+        try:
+            signal.signal(number, signal.SIG_DFL)
+        except (OSError, ValueError):
+            pass
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as at the start of an interpreter
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def change_user(user):
+    if user:
+        uid, gid, groups = user
+        os.setgroups(groups)
+        os.setresgid(gid, gid, gid)
+        os.setresuid(uid, uid, uid)
+
+
+def set_limits(limits):
+    for what, most in limits:
+        hard = resource.getrlimit(what)[1]
+        if hard != resource.RLIM_INFINITY:
+            most = min(most, hard)
+        resource.setrlimit(what, (most, most))
+
+
+def set_environment(variables):
+    """`variables`: NAME=VALUE, bytes. The C library's environment is changed along with os.environ."""
+    os.environ.clear()
+    for variable in variables:
+        name, _, value = variable.partition(b"=")
+        os.environb[name] = value
+
+
+def renew_state():
+    """What a fresh interpreter would have drawn or read anew."""
+    import tempfile
+    tempfile.tempdir = None
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    if "torch" in sys.modules and threads.isdigit():
+        sys.modules["torch"].set_num_threads(int(threads))
+
+
+def make_main(path=None):
+    """A new, empty __main__."""
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__builtins__=__builtins__, __annotations__={})
+    if path:
+        from importlib.machinery import SourceFileLoader
+        main.__dict__.update(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path))
+    sys.modules["__main__"] = main
+    return main.__dict__
+
+
+def show_exception(kind, error, trace):
+    """As a fresh interpreter would: without the frames of the zygote."""
+    while trace and trace.tb_frame.f_globals is globals():
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
+
+
+def run_file(arguments):
+    """Runs as `python3 ARGUMENTS` does; does not return before it has ended."""
+    path = os.path.abspath(arguments[0])
+    sys.argv = list(arguments)
+    sys.path[0] = os.path.dirname(path)
+    sys.excepthook = show_exception
+    with open(path, "rb") as stream:
+        source = stream.read()
+    exec(compile(source, path, "exec"), make_main(path))
+
+
+def run_command(code, arguments):
+    """Runs as `python3 -c CODE ARGUMENTS` does."""
+    sys.argv = ["-c", *arguments]
+    sys.path[0] = ""
+    sys.excepthook = show_exception
+    exec(compile(code, "<string>", "exec"), make_main())
+
+
+# ---- programs that spawn interpreters themselves ----
+
+
+def serve_spawns(control, program):
+    """In a process beside the program, forked off before the program's first line: forks what multiprocessing
+    would have started as a new interpreter. Returns (code, arguments) in each of those."""
+    number = move_up(control.detach())
+    keep_only([number], 3)
+    control = socket.socket(fileno=number)
+    while True:
+        message, descriptors = receive(control)
+        if message is None:
+            os._exit(0)
+        if become_orphan_of(program):
+            return start_spawned(control, message, [move_up(descriptor) for descriptor in descriptors])
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def start_spawned(control, message, descriptors):
+    control.send(json.dumps({"pid": os.getpid()}).encode())
+    control.close()
+    for descriptor, number in zip(descriptors, message["numbers"]):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    set_environment([os.fsencode(variable) for variable in message["environment"]])
+    os.chdir(message["folder"])
+    renew_state()
+    return message["code"], message["arguments"]
+
+
+def environment_of_c():
+    """What an exec would pass on: os.unsetenv and C code change it behind os.environ's back."""
+    environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, "environ")
+    found, index = [], 0
+    while environ and environ[index] is not None:
+        found.append(os.fsdecode(environ[index]))
+        index += 1
+    return found
+
+
+def offer_spawns():
+    """Starts the process above and leads multiprocessing to it. Returns (code, arguments) in the processes that it
+    forks, None in the program."""
+    import multiprocessing.util
+    program = os.getpid()
+    prctl(PR_SET_CHILD_SUBREAPER, 1)  # what it forks becomes a child of the program, as multiprocessing expects
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        ours.close()
+        return serve_spawns(theirs, program)
+    theirs.close()
+    start_interpreter = multiprocessing.util.spawnv_passfds
+
+    def spawnv_passfds(path, arguments, descriptors):
+        words = [os.fsdecode(argument) for argument in arguments]
+        if os.fsdecode(path) != sys.executable or "-c" not in words:
+            return start_interpreter(path, arguments, descriptors)
+        at, numbers = words.index("-c"), sorted(map(int, descriptors))
+        message = {"code": words[at + 1], "arguments": words[at + 2:], "numbers": numbers,
+            "environment": environment_of_c(), "folder": os.getcwd()}
+        ours.sendmsg([json.dumps(message).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", numbers))])
+        return json.loads(ours.recv(MOST_BYTES))["pid"]
+
+    multiprocessing.util.spawnv_passfds = spawnv_passfds
+    return None
+
+
+def spawns_interpreters(arguments):
+    """Whether the program may: then it is worth a process."""
+    try:
+        with open(arguments[0], "rb") as stream:
+            return b"multiprocessing" in stream.read()
+    except OSError:
+        return False
+
+
+# ---- the zygote ----
+
+
+def set_up(message, folder):
+    """Everything between the fork and the program's first line, as podium-run does it for other programs."""
+    os.umask(0o077)
+    os.setsid()
+    reset_signals()
+    set_limits(message["limits"])
+    change_user(message["user"])
+    os.fchdir(folder)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_DUMPABLE, 1)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != message["parent"]:
+        raise OSError("podium-run has ended")
+
+
+def start(control, message, descriptors):
+    """In the grandchild: becomes the program. Returns what to call."""
+    *standard, folder, environment = map(move_up, descriptors)
+    answer = move_up(control.detach())
+    try:
+        set_up(message, folder)
+    except Exception as error:
+        os.write(answer, json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(127)
+    for number, descriptor in enumerate(standard):
+        os.dup2(descriptor, number)
+    keep_only([answer, environment], len(standard))
+    spawned = offer_spawns() if spawns_interpreters(message["arguments"]) else None
+    if spawned:
+        return lambda: run_command(*spawned)
+    # Only now, so that what is forked off for others has never seen a seed.
+    set_environment(read_all(environment).split(b"\0")[:-1])
+    renew_state()
+    os.write(answer, json.dumps({"pid": os.getpid()}).encode())
+    os.close(answer)
+    return lambda: run_file(message["arguments"])
+
+
+def serve():
+    """Returns in the programs, with what to call."""
+    control = socket.socket(fileno=CONTROL)
+    control.send(b'{"ready": true}')
+    while True:
+        message, descriptors = receive(control)
+        if message is None:
+            os._exit(0)
+        if become_orphan_of(message["parent"]):
+            return start(control, message, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+prctl(PR_SET_DUMPABLE, 0)  # a submission of the same user must not reach into it
+import_slow_modules()
+serve()()

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Programs that podium-run forks from its zygote: they see what they would see in an interpreter of their own, and
+cannot reach the zygote."""
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
+from runner import PYTHON, Runner, is_gone, job, task  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+# Says whether it was forked from the zygote, then does `body`.
+HEAD = """
+import sys
+forked = "numpy" in sys.modules
+import json, os
+fd = int(os.environ["POPCORN_FD"])
+def say(key, value): os.write(fd, f"{key}: {value}\\n".encode())
+"""
+PASS = """
+say("test-count", 2)
+for i, case in enumerate(open(sys.argv[2]).read().splitlines()):
+    say(f"test.{i}.spec", case)
+    say(f"test.{i}.status", "pass")
+    say(f"test.{i}.message", json.dumps(seen) if i == 0 else ("forked" if forked else "alone"))
+say("check", "pass")
+"""
+SUBMISSION = "def answer(case): return 1\n"
+
+
+
+class Warm(Runner):
+	"""A podium-run whose zygote has imported everything."""
+	def __init__(self):
+		super().__init__("--python", PYTHON)
+		end = time.monotonic() + 120
+		while self.look("seen = 0")[1] != "forked":
+			if time.monotonic() > end:
+				raise AssertionError("the zygote does not become ready")
+			time.sleep(0.1)
+
+	def look(self, body, **members):
+		"""What a harness sees: (the value of `seen`, "forked" or "alone")."""
+		result = self.run(SUBMISSION, HEAD + body + PASS, **members)
+		if result.verdict != "passed":
+			raise AssertionError(f"{result.verdict}: {result.reason}\n{result.log('stderr')}")
+		return json.loads(result.cases[0]["message"]), result.cases[1]["message"]
+
+
+warm = Warm()
+cold = Runner()
+
+
+def same(body, **members):
+	"""Both kinds of start show the harness the same."""
+	seen, how = warm.look(body, **members)
+	equal(how, "forked")
+	alone = Warm.look(cold, body, **members)
+	equal(alone[1], "alone")
+	equal(seen, alone[0])
+	return seen
+
+
+def processes(parent):
+	found = []
+	for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+		try:
+			behind = stat.read_text().rsplit(")", 1)[1].split()
+		except OSError:
+			continue
+		if int(behind[1]) == parent and behind[0] != "Z":
+			found.append(int(stat.parent.name))
+	return found
+
+
+@test
+def torch_is_there_already():
+	equal(warm.look("seen = 'torch' in sys.modules")[0], True)
+
+
+@test
+def words_folder_and_main_module_are_those_of_a_program_of_its_own():
+	seen = same("import __main__\nseen = [sys.argv[0], sys.argv[1], len(sys.argv), os.path.basename(os.getcwd()), os.path.basename(sys.path[0]), "
+		"os.path.basename(__file__), __name__, __main__.__file__ == __file__, __spec__ is None, __package__, sorted(k for k in globals() if k.startswith('__'))]")
+	equal(seen[:7], ["eval.py", "test", 3, "run", "run", "eval.py", "__main__"])
+
+
+@test
+def the_environment_is_the_same_for_python_and_for_c():
+	shape = ("import re, subprocess\nplain = lambda text: re.sub(r'podium-job-\\d+-\\w+|podium-run-test\\.\\w+', 'X', text)\n"
+		"seen = [sorted(plain(k + '=' + v) for k, v in os.environ.items()), sorted(plain(line) for line in "
+		"subprocess.run(['/usr/bin/env'], capture_output=True, text=True).stdout.splitlines() if line[0] != '_')]")
+	seen = same(shape)
+	equal([line for line in seen[1] if not line.startswith("LC_CTYPE")], seen[0] if "LC_CTYPE=C.UTF-8" not in seen[0] else
+		[line for line in seen[0] if not line.startswith("LC_CTYPE")])
+
+
+@test
+def user_session_limits_and_descriptors_are_the_same():
+	same("import resource\nseen = [os.getresuid(), os.getresgid(), sorted(os.getgroups()), os.getsid(0) == os.getpid(), "
+		"[resource.getrlimit(getattr(resource, name)) for name in ('RLIMIT_CORE', 'RLIMIT_NOFILE', 'RLIMIT_FSIZE', 'RLIMIT_NPROC')], "
+		"oct(os.umask(0o77)), sorted(int(n) for n in os.listdir('/proc/self/fd'))[:4], "
+		"[line.split()[1] for line in open('/proc/self/status') if line.startswith(('NoNewPrivs', 'CapEff', 'CapPrm'))]]")
+	equal(warm.look("seen = sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + n))")[0], [0, 1, 2, 3])
+
+
+@test
+def signals_are_those_of_a_new_interpreter():
+	same("import signal\nseen = [[str(signal.getsignal(n)) if not callable(signal.getsignal(n)) else signal.getsignal(n).__name__ "
+		"for n in signal.valid_signals()], [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])]]")
+
+
+@test
+def random_numbers_differ_from_run_to_run():
+	body = "import random, numpy, tempfile, uuid\nseen = [random.random(), float(numpy.random.rand()), str(uuid.uuid4()), tempfile.mktemp()]"
+	first, second = warm.look(body)[0], warm.look(body)[0]
+	for one, other in zip(first, second):
+		assert one != other, (first, second)
+	contains(first[3], "/tmp/")
+
+
+@test
+def what_one_program_changes_the_next_one_does_not_see():
+	warm.look("import torch, builtins\ntorch.secret = 5\nbuiltins.secret = 6\nos.environ['SECRET'] = '7'\nsys.path.insert(0, '/secret')\nseen = 0")
+	equal(warm.look("import torch\nseen = [hasattr(torch, 'secret'), 'secret' in dir(__builtins__), 'SECRET' in os.environ, '/secret' in sys.path]")[0],
+		[False] * 4)
+
+
+@test
+def exit_codes_signals_and_tracebacks_are_those_of_a_program_of_its_own():
+	for body, verdict, part in (("sys.exit(113)", "internal error", "case file"), ("os._exit(110)", "runtime error", "CUDA"),
+			("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"), ("raise KeyError('lost')", "runtime error", "KeyError: 'lost'"),
+			("import atexit\natexit.register(lambda: print('said at the end'))\nseen = 0\n" + PASS, "passed", "")):
+		result = warm.run(SUBMISSION, HEAD + body + "\n")
+		equal(result.verdict, verdict)
+		contains(result.reason, part)
+		if "KeyError" in body:
+			equal(result.log("stderr").count("File "), 1)
+			lacks(result.log("stderr"), "run_file")
+		if "atexit" in body:
+			contains(result.log(), "said at the end")
+
+
+@test
+def a_program_that_does_not_end_is_ended_with_all_it_started():
+	body = "import subprocess\nchild = subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\nsay('test-count', 2)\n" \
+		"print(child.pid, os.getpid(), flush=True)\nimport time\ntime.sleep(600)\n"
+	result = warm.run(SUBMISSION, HEAD + body, definition=task(test_timeout_s=2))
+	equal(result.verdict, "time limit")
+	for pid in result.log().split():
+		assert is_gone(int(pid)), f"{pid} lives on"
+	equal(warm.look("seen = 0")[1], "forked")
+
+
+@test
+def the_zygote_cannot_be_reached():
+	body = ("seen = []\nfor pid in [os.getppid(), *(int(n) for n in os.listdir('/proc') if n.isdigit())]:\n"
+		"    try:\n        command = open(f'/proc/{pid}/cmdline').read()\n    except OSError:\n        continue\n"
+		"    if 'import_slow_modules' not in command or pid == os.getpid(): continue\n"
+		"    for path in ('mem', 'environ', 'fd', 'maps'):\n        try:\n"
+		"            os.listdir(f'/proc/{pid}/fd') if path == 'fd' else open(f'/proc/{pid}/{path}', 'rb').read(1)\n"
+		"            seen.append(path)\n        except OSError:\n            pass\n"
+		"    if os.getuid() != os.stat(f'/proc/{pid}').st_uid:\n        try:\n            os.kill(pid, 0)\n            seen.append('kill')\n        except OSError:\n            pass\n")
+	equal(warm.look(body)[0], [])
+
+
+@test
+def a_zygote_that_was_killed_is_started_again():
+	zygote = processes(warm.process.pid)
+	equal(len(zygote), 1)
+	os.kill(zygote[0], signal.SIGKILL)
+	equal(warm.look("seen = 0")[1], "alone")
+	end = time.monotonic() + 120
+	while warm.look("seen = 0")[1] != "forked":
+		assert time.monotonic() < end
+	lacks(str(processes(warm.process.pid)), str(zygote[0]))
+
+
+@test
+def another_interpreter_is_started_by_itself():
+	other = pathlib.Path(warm.own) / "python"
+	other.symlink_to(PYTHON)
+	equal(warm.look("seen = 0", python=str(other))[1], "alone")
+
+
+SPAWN = """
+import multiprocessing, sys, os
+preloaded = "numpy" in sys.modules
+
+def describe(number):
+    return [number, os.getpid() != os.getppid(), "numpy" in sys.modules and preloaded, os.environ.get("POPCORN_SEED"), os.environ.get("MARK"),
+        __name__, os.path.basename(os.getcwd())]
+
+def fail(number):
+    raise ValueError(f"lost {number}")
+
+def leave(code):
+    os._exit(code)
+
+if __name__ == "__main__":
+    forked = preloaded
+    import json, os
+    fd = int(os.environ["POPCORN_FD"])
+    def say(key, value): os.write(fd, f"{key}: {value}\\n".encode())
+    os.environ["MARK"] = "set by the program"
+    os.unsetenv("POPCORN_SEED")
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(2) as pool:
+        answers = pool.map(describe, range(4))
+        try:
+            pool.apply(fail, (3,))
+        except ValueError as error:
+            answers.append(str(error))
+    process = context.Process(target=leave, args=(9,))
+    process.start()
+    process.join(30)
+    answers.append([process.exitcode, process.is_alive(), len(multiprocessing.active_children())])
+    queue = context.Queue()
+    context.Process(target=queue.put, args=("through a queue",)).start()
+    answers.append(queue.get(timeout=30))
+    seen = answers
+"""
+
+
+def spawned(runner, **members):
+	source = SPAWN + "".join("    " + line + "\n" for line in PASS.strip().splitlines())
+	result = runner.run(SUBMISSION, source, mode="ranked", definition=task(benchmarks=["a: 5"]), **members)
+	if not result.cases:
+		raise AssertionError(f"{result.verdict}: {result.reason}\n{result.log('stderr')}")
+	return json.loads(result.cases[0]["message"]), result.cases[1]["message"]
+
+
+@test
+def interpreters_that_a_program_spawns_are_forked_too_and_mean_the_same():
+	seen, how = spawned(warm)
+	equal(how, "forked")
+	for number, answer in enumerate(seen[:4]):
+		equal(answer, [number, True, True, None, "set by the program", "__mp_main__", "run"])
+	alone, how = spawned(cold)
+	equal(how, "alone")
+	equal(seen[4:], alone[4:])
+	equal(seen[4:], ["lost 3", [9, False, 0], "through a queue"])
+	equal([answer[:2] + answer[3:] for answer in alone[:4]], [answer[:2] + answer[3:] for answer in seen[:4]])
+
+
+@test
+def a_program_that_spawns_leaves_nothing_behind():
+	equal(len(processes(warm.process.pid)), 1)
+
+
+@test
+def it_ends_with_podium_run():
+	zygote = processes(warm.process.pid)[0]
+	code, _, errors = warm.end()
+	equal((code, errors), (0, ""))
+	assert is_gone(zygote)
+	cold.end()
+
+
+code = run()
+warm.__exit__()
+cold.__exit__()
+sys.exit(code)
