@@ -172,6 +172,35 @@ static void claimed_time_must_fit_into_the_stage(void **state)
 	assert_int_equal(results->verdict, VERDICT_PROTOCOL_VIOLATION);
 }
 
+static void only_the_last_benchmark_may_have_been_timed(void **state)
+{
+	struct results *results = *state;
+	assert_true(add(results, "benchmark-count: 1\nbenchmark.0.spec: size: 256; seed: 6\nbenchmark.0.runs: 3\nbenchmark.0.mean: 12.5\ncheck: pass\n"));
+	results_finish(results);
+	assert_true(results_complete(results));
+	assert_int_equal(results->count, 1);
+	assert_string_equal(results->specs[0], SPECS[1]);
+	assert_true(results_number(&results->cases[0], RESULT_MEAN) == 12.5);
+	assert_false(add(results, "benchmark-count: 2\n"));
+}
+
+static void what_was_timed_does_not_become_less(void **state)
+{
+	struct results *results = *state;
+	assert_true(add(results, "benchmark.0.runs: 3\nbenchmark.0.mean: 12.5\n"));
+	assert_false(add(results, "benchmark-count: 1\n"));
+	assert_int_equal(results->verdict, VERDICT_PROTOCOL_VIOLATION);
+}
+
+static void a_compiler_s_error_lines_stay_in_their_text(void **state)
+{
+	struct results *results = *state;
+	assert_true(add(results, "error: no kernel\nerror: unknown op\ntest.0.status: fail\ntest.0.error: a\nerror: b\nerror: c\ncheck: fail\n"));
+	results_finish(results);
+	assert_string_equal(results->error, "no kernel\nerror: unknown op");
+	assert_string_equal(results->cases[0].values[RESULT_ERROR], "a\nerror: b\nerror: c");
+}
+
 static void a_benchmark_stage_takes_only_a_failed_test(void **state)
 {
 	struct results *results = *state;
@@ -200,6 +229,9 @@ int main(void)
 		TEST_WITH(open_tests, many_lines_of_text_stay_small),
 		TEST_WITH(open_tests, too_much_is_an_output_limit),
 		TEST_WITH(open_benchmarks, claimed_time_must_fit_into_the_stage),
+		TEST_WITH(open_benchmarks, only_the_last_benchmark_may_have_been_timed),
+		TEST_WITH(open_benchmarks, what_was_timed_does_not_become_less),
+		TEST_WITH(open_tests, a_compiler_s_error_lines_stay_in_their_text),
 		TEST_WITH(open_benchmarks, a_benchmark_stage_takes_only_a_failed_test),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,9 @@
  * strictly as honest harnesses allow: known keys only, numbers that can be times, indices and counts of the
  * cases that it was given, the case lines that it was given, and nothing said twice in two ways.
  *
- * Two liberties that harnesses need: a case may have values of its own (`benchmark.0.speedup`), which are
- * ignored; and the text of an error or message may go on over several lines. */
+ * Liberties that harnesses need: a case may have values of its own (`benchmark.0.speedup`), which are ignored; the
+ * text of an error or message may go on over several lines; and the oldest ones time only the last benchmark in a
+ * ranked run and say `benchmark-count: 1`: then that case is the only one from there on. */
 #ifndef PODIUM_RUN_RESULT_LINES_H
 #define PODIUM_RUN_RESULT_LINES_H
 
