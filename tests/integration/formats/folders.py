@@ -1,0 +1,121 @@
+"""Task folders as authors have them, one for each way in which the eval files of the field behave.
+
+A folder lies beside another one, `common`, which several tasks take files from. Its task.yml knows none of Podium's
+own keys. The evals here (evals/) are small, need no torch, and take their times from a table instead of a clock, so
+that what must come out can be computed by hand; what differs between the variants stands in a file traits.py."""
+import json
+import pathlib
+import textwrap
+
+EVALS = pathlib.Path(__file__).resolve().parent / "evals"
+
+# What an eval does unless a variant says otherwise.
+TRAITS = {
+	"KEY": "[a-zA-Z]+", "VALUE": r"[a-zA-Z]+|-?\d+",  # of a case's arguments
+	"TRUTH_WORDS": False,  # true and false become booleans
+	"LISTS": False,  # [1, 2] and (1, 2) become tuples
+	"SKIPS_EMPTY": False,  # lines and parts
+	"POOL": 1,  # processes
+	"REPEATS": {"benchmark": 4, "leaderboard": 4},
+	"GROUP": 1,  # calls between two looks at the clock
+	"WARMS_ALL": False,  # cases, before a ranked run
+	"CATCHES": False,  # what a submission raises
+	"CLOCK": False,  # a real one instead of the table
+	"ESCAPES": True,  # line breaks in errors
+	"RETURNS_CODE": True,
+	"GREETS": False,
+	"LEADERBOARD_FAILS_WITH": 112,
+	"LEADERBOARD_CHECKS": False,  # a wrong answer of a ranked run is followed by `check: fail`
+	"SAYS": (),  # printed
+	"DEVICE": True,
+}
+
+REFERENCE = '''
+def nanoseconds(size, run):
+	return size * 10.0 + (1 if run % 2 else -1)
+
+def generate_input(size, seed, quiet=False, **others):
+	if not quiet:
+		print("input:", {"size": size, "seed": seed, **others})
+	return [seed % 1000 + index for index in range(size)]
+
+def ref_kernel(data):
+	return [2 * value for value in data]
+
+def check_implementation(data, output):
+	for index, (wanted, got) in enumerate(zip(ref_kernel(data), output)):
+		if wanted != got:
+			return WRONG
+	return RIGHT
+'''
+ANSWERS = {  # what check_implementation returns
+	"tuple": ('False, f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"', 'True, ""'),
+	"message": ('False, f"mismatch found! element {index}: wanted {wanted}, got {got}"', 'True, f"the first is {data[0]}"'),
+	"text": ('f"mismatch found!\\n  element {index}: wanted {wanted}, got {got}"', '""'),
+}
+UTILS = "import random\n\ndef set_seed(seed):\n\trandom.seed(seed)\n"
+TYPES = "from typing import TypedDict\n\ninput_t = output_t = list\n\nclass TestSpec(TypedDict):\n\tsize: int\n\tseed: int\n"
+
+# Submissions.
+RIGHT = "from task import input_t, output_t\n\ndef custom_kernel(data: input_t) -> output_t:\n\treturn [2 * value for value in data]\n"
+RIGHT_BARE = "def custom_kernel(data):\n\treturn [2 * value for value in data]\n"
+WRONG = "def custom_kernel(data):\n\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n"
+WRONG_WHEN_TIMED = "def custom_kernel(data):\n\treturn [2 * value if len(data) < 100 else -1 for value in data]\n"
+RAISING = "def custom_kernel(data):\n\treturn [1 // 0 for value in data]\n"
+
+TESTS = [{"size": 3, "seed": 5}, {"size": 8, "seed": 6635}]
+BENCHMARKS = [{"size": 100, "seed": 1}, {"size": 400, "seed": 2}, {"size": 1600, "seed": 3}]
+
+
+def reference(answers="tuple"):
+	wrong, right = ANSWERS[answers]
+	return REFERENCE.replace("WRONG", wrong).replace("RIGHT", right)
+
+
+def traits(**changes):
+	unknown = set(changes) - set(TRAITS)
+	assert not unknown, unknown
+	return "".join(f"{name} = {value!r}\n" for name, value in {**TRAITS, **changes}.items())
+
+
+def definition(files, main="eval.py", tests=TESTS, benchmarks=BENCHMARKS, templates="{Python: submission.py}", **keys):
+	"""A task.yml. Cases are JSON, which is YAML, as most authors write them."""
+	config = keys.pop("config", f"\n  main: {main}")
+	text = textwrap.dedent("""\
+		# name: numbers
+
+		files:
+		{files}
+		lang: {lang}
+		description: |
+		  Return twice each of the numbers.
+		config:{config}
+		templates: {templates}
+		tests:
+		{tests}
+		benchmarks:
+		{benchmarks}
+		""").format(files="".join(f'  - {{"name": "{name}", "source": "{source}"}}\n' for name, source in files),
+		lang=keys.pop("lang", "py"), config=config, templates=templates, tests="".join(f"  - {json.dumps(case)}\n" for case in tests),
+		benchmarks="".join(f"  - {json.dumps(case)}\n" for case in benchmarks))
+	return text + "".join(f"{key}: {value}\n" for key, value in keys.items())
+
+
+def write(top, files):
+	for name, text in files.items():
+		(top / name).parent.mkdir(parents=True, exist_ok=True)
+		(top / name).write_text(text)
+
+
+def make(top, eval, answers="tuple", helpers=True, **rest):
+	"""Writes a task below `top`: eval, utils and types come from the folder beside the task's own, where `helpers` says
+	that it has the last two at all. What is a trait is one; the rest are keys of task.yml."""
+	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
+	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"), ("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]
+	common = {f"common/{eval}": (EVALS / eval).read_text()}
+	if helpers:
+		files += [("task.py", "../common/task.py"), ("utils.py", "../common/utils.py")]
+		common.update({"common/task.py": TYPES, "common/utils.py": UTILS})
+	write(top, {**common, "numbers/task.yml": definition(files, **rest), "numbers/reference.py": reference(answers),
+		"numbers/traits.py": traits(**changes), "numbers/submission.py": RIGHT if helpers else RIGHT_BARE})
+	return top
