@@ -164,25 +164,26 @@ static struct kept *thread_kept(void)
 	return kept;
 }
 
-static int read_unkept(struct request *request, int64_t task_version_id, const struct task_view **view)
+static int read_unkept(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view)
 {
 	struct task_view *fresh = arena_alloc(request->arena, sizeof *fresh);
 	fresh->version_id = task_version_id;
+	fresh->revision = revision;
 	*view = fresh;
 	return read_view(request, request->arena, fresh);
 }
 
-int task_view_get(struct request *request, int64_t task_version_id, const struct task_view **view)
+int task_view_get(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view)
 {
 	struct kept *kept = thread_kept();
 	if (!kept)
-		return read_unkept(request, task_version_id, view);
+		return read_unkept(request, task_version_id, revision, view);
 	struct kept *slot = &kept[task_version_id % kept_versions];
 	*view = &slot->view;
-	if (slot->arena && slot->view.version_id == task_version_id)
+	if (slot->arena && slot->view.version_id == task_version_id && slot->view.revision == revision)
 		return 0;
 	arena_free(slot->arena);
-	*slot = (struct kept){ .arena = arena_new(), .view = { .version_id = task_version_id } };
+	*slot = (struct kept){ .arena = arena_new(), .view = { .version_id = task_version_id, .revision = revision } };
 	int rc = read_view(request, slot->arena, &slot->view);
 	if (rc) {
 		arena_free(slot->arena);

@@ -1,5 +1,5 @@
-/* What pages show of one version of a task: its description as HTML, its cases as tables, its files. A version
- * never changes, so each thread keeps the last few that it has shown. */
+/* What pages show of one version of a task: its description as HTML, its cases as tables, its files. A
+ * revision of a version never changes, so each thread keeps the last few that it has shown. */
 #ifndef PODIUM_CGI_TASK_VIEW_H
 #define PODIUM_CGI_TASK_VIEW_H
 
@@ -15,7 +15,7 @@ struct case_table {           /* one row per case, one column per argument */
 struct task_view_file { const char *role, *path; int64_t size; };
 
 struct task_view {
-	int64_t version_id;
+	int64_t version_id, revision;
 	const struct task *task;
 	const char *description_html;
 	struct case_table tests, benchmarks;
@@ -24,7 +24,7 @@ struct task_view {
 };
 
 /* Belongs to the thread; valid until its next request. */
-int task_view_get(struct request *request, int64_t task_version_id, const struct task_view **view);
+int task_view_get(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view);
 
 /* `size: 128; seed: 5` lines as a table, in `arena`. */
 struct case_table case_table_make(struct arena *arena, const char *const *lines, size_t count);

@@ -506,6 +506,8 @@ int database_transaction(struct database *db, database_body *body, void *context
 	struct error local = {0};
 	struct error *e = error ? error : &local;
 	int rc = 0;
+	if (db->in_transaction)
+		return body(db, context, e);
 	for (int attempt = 0; attempt < transaction_tries; attempt++) {
 		if (attempt)
 			pause_before_retry(attempt);

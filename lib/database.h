@@ -92,7 +92,8 @@ uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the
 
 /* Runs `body` in a transaction: commits when it returns 0, else rolls back and passes its code on.
  * A deadlock or a certification conflict (1213) and a lock timeout (1205) roll back and run `body`
- * again, five times at most, so `body` must not keep anything from an earlier try. */
+ * again, five times at most, so `body` must not keep anything from an earlier try. Inside of a transaction
+ * `body` becomes a part of that one, which must end with its code. */
 typedef int database_body(struct database *db, void *context, struct error *error);
 int database_transaction(struct database *db, database_body *body, void *context, struct error *error);
 

@@ -50,6 +50,13 @@ int leaderboard_task(struct database *db, struct arena *arena, int64_t task_vers
 int leaderboard_file(struct database *db, struct arena *arena, int64_t task_version_id, enum task_file_role role,
 	const char *path, struct blob_value *content, struct error *error);
 
+/* What a name for a new leaderboard must be; the error's field is name. */
+int leaderboard_check_name(const char *name, struct error *error);
+
+/* What leaderboard_create (is_new) or leaderboard_update would refuse about the settings; changes nothing. */
+int leaderboard_check_settings(struct arena *arena, const struct leaderboard_settings *settings,
+	enum task_language language, bool is_new, struct error *error);
+
 /* Creates a leaderboard with version 1 of its task, in one transaction. The error's field is name, deadline,
  * gpu or task. */
 int leaderboard_create(struct database *db, struct arena *arena, const struct leaderboard_settings *settings,
@@ -57,7 +64,8 @@ int leaderboard_create(struct database *db, struct arena *arena, const struct le
 	int64_t *id, struct error *error);
 
 /* Changes settings (not the name) and, with `task` not NULL and different from the current one, adds a
- * task version and switches to it. */
+ * task version and switches to it; a task that differs only in what is read rewrites the current version
+ * (lib/task_version.h). */
 int leaderboard_update(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	const struct leaderboard_settings *settings, const struct task *task, const struct fileset *upload,
 	const struct fileset *stock, const struct actor *actor, struct error *error);
@@ -75,6 +83,7 @@ int leaderboard_delete(struct database *db, const struct leaderboard *leaderboar
 struct offered_gpu { const char *model, *product; int64_t workers; int64_t seen_at_ms; };
 int gpus_offered(struct database *db, struct arena *arena, struct offered_gpu **gpus, size_t *count,
 	struct error *error);
+bool gpu_is_name(const char *gpu); /* 1 to 48 letters, digits, dots, dashes and underscores */
 bool gpu_runs_language(const char *model, enum task_language language);
 
 #endif

@@ -1,11 +1,11 @@
 /* Creating and editing leaderboards, and adding versions of their tasks. */
 #include "lib/leaderboard.h"
 
-#include "lib/blob.h"
 #include "lib/buffer.h"
 #include "lib/format.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
+#include "lib/task_version.h"
 #include "lib/text.h"
 #include "lib/user.h"
 
@@ -22,16 +22,14 @@ struct change {
 	const struct leaderboard_settings *settings;
 	const struct actor *actor;
 	const struct task *task;              /* NULL: the task stays */
-	const char *definition;
-	struct task_content *contents; size_t content_count;
-	unsigned char (*hashes)[sha256_bytes]; /* of the contents */
+	struct task_draft draft;              /* of the task, if there is one */
 	const char **gpus; size_t gpu_count;  /* the settings' without repetitions */
 	int64_t id;                           /* of the leaderboard */
 };
 
 /* ---- what a change may not be ---- */
 
-static int check_name(const char *name, struct error *error)
+int leaderboard_check_name(const char *name, struct error *error)
 {
 	static const char *const endings[] = { ".json", ".csv", ".atom" };
 	if (!text_is_leaderboard_name(name))
@@ -44,7 +42,7 @@ static int check_name(const char *name, struct error *error)
 	return 0;
 }
 
-static bool is_gpu_name(const char *gpu)
+bool gpu_is_name(const char *gpu)
 {
 	size_t length = strlen(gpu);
 	return length >= 1 && length <= most_gpu_name_bytes
@@ -62,7 +60,7 @@ static int check_gpus(struct change *change, enum task_language language, struct
 			again = strcmp(change->gpus[k], gpu) == 0;
 		if (again)
 			continue;
-		if (!is_gpu_name(gpu))
+		if (!gpu_is_name(gpu))
 			return fail_field(error, "gpu", "%s is no name of a GPU model: it has 1 to %d letters, digits, dots, dashes or "
 				"underscores, as H200 or CPU.", quote(change->arena, gpu), most_gpu_name_bytes);
 		if (!gpu_runs_language(gpu, language))
@@ -74,96 +72,46 @@ static int check_gpus(struct change *change, enum task_language language, struct
 	return 0;
 }
 
-/* ---- versions of the task ---- */
-
-static int read_contents(struct change *change, const struct fileset *upload, const struct fileset *stock,
-	struct error *error)
+static const char *deadline_text(struct arena *arena, int64_t deadline_ms)
 {
-	json_t *json = task_to_json(change->task);
-	char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(json);
-	if (!text)
-		return fail_field(error, "task", "The task has text that cannot be written as JSON.");
-	change->definition = arena_strdup(change->arena, text);
-	free(text);
-	int rc = task_contents(change->arena, change->task, upload, stock, &change->contents, &change->content_count, error);
-	if (rc)
-		return rc;
-	change->hashes = arena_alloc(change->arena, change->content_count * sizeof *change->hashes + 1);
-	for (size_t i = 0; i < change->content_count; i++)
-		crypto_hash_sha256(change->hashes[i], (const unsigned char *)change->contents[i].bytes,
-			change->contents[i].length);
-	return 0;
+	format_text text;
+	format_utc(text, deadline_ms);
+	return deadline_ms == TIME_NULL ? "none" : arena_strdup(arena, text);
 }
 
-struct stored_file { const char *path, *role; struct blob_value sha256; };
-static const struct column STORED_FILE_COLUMNS[] = {
-	TEXT(struct stored_file, path), TEXT(struct stored_file, role), BLOB(struct stored_file, sha256),
-};
-static const struct statement STORED_FILES = SELECT(struct stored_file, STORED_FILE_COLUMNS,
-	"SELECT path, role, sha256 FROM task_files WHERE task_version_id = ?");
+static int check_settings(struct change *change, enum task_language language, bool is_new, struct error *error)
+{
+	int64_t deadline_ms = change->settings->deadline_ms;
+	int rc = is_new ? leaderboard_check_name(change->settings->name, error) : 0;
+	if (!rc && is_new && deadline_ms != TIME_NULL && deadline_ms <= now_ms())
+		rc = fail_field(error, "deadline", "The deadline %s has passed already; choose a later one, or none.",
+			deadline_text(change->arena, deadline_ms));
+	return rc ? rc : check_gpus(change, language, error);
+}
 
-struct current { int64_t task_version_id, number; const char *language, *definition; };
+int leaderboard_check_settings(struct arena *arena, const struct leaderboard_settings *settings,
+	enum task_language language, bool is_new, struct error *error)
+{
+	struct change change = { .arena = arena, .settings = settings };
+	return check_settings(&change, language, is_new, error);
+}
+
+/* ---- versions of the task ---- */
+
+struct current { int64_t task_version_id, number; const char *language; };
 static const struct column CURRENT_COLUMNS[] = {
 	INTEGER(struct current, task_version_id), INTEGER(struct current, number), TEXT(struct current, language),
-	TEXT(struct current, definition),
 };
 /* Locks the leaderboard: edits wait for each other, and for the submissions that are just being stored. */
 static const struct statement CURRENT = SELECT(struct current, CURRENT_COLUMNS,
-	"SELECT l.task_version_id, v.number, v.language, v.definition "
+	"SELECT l.task_version_id, v.number, v.language "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? FOR UPDATE");
-
-static const struct statement INSERT_VERSION = COMMAND(
-	"INSERT INTO task_versions (leaderboard_id, number, language, description, definition, created_by) "
-	"SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ?, ?, ? FROM task_versions WHERE leaderboard_id = ?");
-static const struct statement INSERT_FILE = COMMAND(
-	"INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (?, ?, ?, ?)");
 static const struct statement SWITCH_VERSION = COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
-
-static bool is_stored(const struct change *change, size_t content, const struct stored_file *files, size_t count)
-{
-	const struct task_content *wanted = &change->contents[content];
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(files[i].path, wanted->path) == 0 && strcmp(files[i].role, task_file_role_name(wanted->role)) == 0)
-			return memcmp(files[i].sha256.bytes, change->hashes[content], sha256_bytes) == 0;
-	return false;
-}
-
-/* Whether the change's task is, byte for byte, the version that the leaderboard has now. */
-static int compare_version(struct database *db, const struct change *change, const struct current *current, bool *same,
-	struct error *error)
-{
-	struct stored_file *files;
-	size_t count;
-	int rc = database_rows(db, change->arena, &STORED_FILES, &files, &count, error, "i", current->task_version_id);
-	*same = !rc && count == change->content_count && strcmp(current->definition, change->definition) == 0;
-	for (size_t i = 0; i < change->content_count && *same; i++)
-		*same = is_stored(change, i, files, count);
-	return rc;
-}
-
-static int insert_files(struct database *db, const struct change *change, int64_t version_id, struct error *error)
-{
-	int rc = 0;
-	for (size_t i = 0; i < change->content_count && !rc; i++) {
-		const struct task_content *content = &change->contents[i];
-		unsigned char hash[sha256_bytes];
-		rc = blob_put(db, content->bytes, content->length, hash, error);
-		if (!rc)
-			rc = database_execute(db, &INSERT_FILE, error, "issb", version_id, content->path,
-				task_file_role_name(content->role), hash, sizeof hash);
-	}
-	return rc;
-}
 
 static int insert_version(struct database *db, const struct change *change, struct error *error)
 {
-	const struct task *task = change->task;
-	int rc = database_execute(db, &INSERT_VERSION, error, "isssii", change->id, task_language_name(task->language),
-		task->description, change->definition, change->actor->id ? change->actor->id : SQL_NULL_INTEGER, change->id);
-	int64_t version_id = (int64_t)database_insert_id(db);
-	if (!rc)
-		rc = insert_files(db, change, version_id, error);
+	int64_t version_id, creator_id = change->actor->id ? change->actor->id : SQL_NULL_INTEGER;
+	int rc = task_draft_insert(db, &change->draft, change->id, creator_id, &version_id, error);
 	return rc ? rc : database_execute(db, &SWITCH_VERSION, error, "ii", version_id, change->id);
 }
 
@@ -187,13 +135,6 @@ static const char *join(struct arena *arena, const char *const *words, size_t co
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&text, "%s%s", i ? ", " : "", words[i]);
 	return count ? arena_strdup(arena, text.data) : "none";
-}
-
-static const char *deadline_text(struct arena *arena, int64_t deadline_ms)
-{
-	format_text text;
-	format_utc(text, deadline_ms);
-	return deadline_ms == TIME_NULL ? "none" : arena_strdup(arena, text);
 }
 
 static int write_audit(struct database *db, const struct change *change, const char *action, const char *name,
@@ -235,7 +176,7 @@ static int create_all(struct database *db, void *context, struct error *error)
 		return rc;
 	const char *detail = arena_printf(change->arena, "Created for %s; deadline: %s; %zu files.",
 		join(change->arena, change->gpus, change->gpu_count), deadline_text(change->arena, change->settings->deadline_ms),
-		change->content_count);
+		change->draft.content_count);
 	return write_audit(db, change, "leaderboard.create", change->settings->name, detail, error);
 }
 
@@ -246,14 +187,9 @@ int leaderboard_create(struct database *db, struct arena *arena, const struct le
 	struct error unwanted = {0};
 	error = error ? error : &unwanted;
 	struct change change = { .arena = arena, .settings = settings, .actor = actor, .task = task };
-	int rc = check_name(settings->name, error);
-	if (!rc && settings->deadline_ms != TIME_NULL && settings->deadline_ms <= now_ms())
-		rc = fail_field(error, "deadline", "The deadline %s has passed already; choose a later one, or none.",
-			deadline_text(arena, settings->deadline_ms));
+	int rc = check_settings(&change, task->language, true, error);
 	if (!rc)
-		rc = check_gpus(&change, task->language, error);
-	if (!rc)
-		rc = read_contents(&change, upload, stock, error);
+		rc = task_draft_make(arena, task, upload, stock, &change.draft, error);
 	if (!rc)
 		rc = database_transaction(db, create_all, &change, error);
 	if (!rc && id)
@@ -325,12 +261,20 @@ static int update_settings(struct database *db, struct change *change, struct bu
 static int update_task(struct database *db, struct change *change, const struct current *current, struct buffer *notes,
 	struct error *error)
 {
-	bool same = true;
-	int rc = change->task ? compare_version(db, change, current, &same, error) : 0;
-	if (rc || same)
+	struct task_comparison comparison = {0};
+	int rc = change->task
+		? task_draft_compare(db, change->arena, &change->draft, current->task_version_id, &comparison, error) : 0;
+	if (rc || comparison.difference == TASK_IS_THE_SAME)
 		return rc;
-	buffer_printf(notes, "%stask: version %lld with %zu files, was version %lld", notes->length ? "; " : "",
-		(long long)current->number + 1, change->content_count, (long long)current->number);
+	const char *separator = notes->length ? "; " : "";
+	long long number = (long long)current->number;
+	if (comparison.difference == TASK_READS_DIFFERENTLY) {
+		buffer_printf(notes, "%stask: still version %lld, with another %s", separator, number,
+			task_comparison_words(change->arena, &comparison));
+		return task_draft_rewrite(db, change->arena, &change->draft, current->task_version_id, error);
+	}
+	buffer_printf(notes, "%stask: version %lld with %zu files, was version %lld", separator, number + 1,
+		change->draft.content_count, number);
 	return insert_version(db, change, error);
 }
 
@@ -362,6 +306,6 @@ int leaderboard_update(struct database *db, struct arena *arena, const struct le
 {
 	struct change change = { .arena = arena, .leaderboard = leaderboard, .settings = settings, .actor = actor, .task = task,
 		.id = leaderboard->id };
-	int rc = task ? read_contents(&change, upload, stock, error) : 0;
+	int rc = task ? task_draft_make(arena, task, upload, stock, &change.draft, error) : 0;
 	return rc ? rc : database_transaction(db, update_all, &change, error);
 }
