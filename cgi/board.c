@@ -1,5 +1,6 @@
 #include "cgi/board.h"
 
+#include "cgi/paging.h"
 #include "lib/quote.h"
 #include "lib/text.h"
 
@@ -7,14 +8,16 @@
 #include <string.h>
 
 struct board_row {
-	int64_t id, creator_id, task_version_id, version_number, version_at_ms, deadline_ms, accepting, entries;
+	int64_t id, creator_id, task_version_id, version_number, version_at_ms, version_revision, newest_number, deadline_ms,
+		accepting, entries;
 	const char *name, *language, *gpu;
 	double best_ns;
 };
 static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, id), INTEGER(struct board_row, creator_id), TEXT(struct board_row, name),
 	TEXT(struct board_row, language), INTEGER(struct board_row, task_version_id),
-	INTEGER(struct board_row, version_number), TIME(struct board_row, version_at_ms), TIME(struct board_row, deadline_ms),
+	INTEGER(struct board_row, version_number), TIME(struct board_row, version_at_ms),
+	INTEGER(struct board_row, version_revision), INTEGER(struct board_row, newest_number), TIME(struct board_row, deadline_ms),
 	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, entries),
 	REAL(struct board_row, best_ns),
 };
@@ -22,7 +25,8 @@ static const struct column BOARD_COLUMNS[] = {
  * the index; MAX would walk over all entries, because it stands in a subquery for each device. */
 static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COLUMNS,
 	"SELECT l.id, l.creator_id, l.name, v.language, l.task_version_id, v.number AS version_number, "
-	"  v.created_at AS version_at_ms, l.deadline AS deadline_ms, l.accepting, g.gpu, "
+	"  v.created_at AS version_at_ms, v.revision AS version_revision, v.number AS newest_number, l.deadline AS deadline_ms, "
+	"  l.accepting, g.gpu, "
 	"  (SELECT r.position FROM ranking r WHERE r.leaderboard_id = l.id "
 	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position DESC LIMIT 1) AS entries, "
 	"  (SELECT r.score_ns FROM ranking r WHERE r.leaderboard_id = l.id "
@@ -31,12 +35,23 @@ static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COL
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"WHERE l.name = ? ORDER BY g.position, g.gpu");
 
+/* The same for a version that may have been replaced; its devices are those that were ranked on. */
+static const struct statement BOARD_BY_VERSION = SELECT(struct board_row, BOARD_COLUMNS,
+	"SELECT l.id, l.creator_id, l.name, v.language, v.id AS task_version_id, v.number AS version_number, "
+	"  v.created_at AS version_at_ms, v.revision AS version_revision, n.number AS newest_number, l.deadline AS deadline_ms, "
+	"  l.accepting, r.gpu, MAX(r.position) AS entries, MIN(r.score_ns) AS best_ns "
+	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
+	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
+	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
+	"WHERE l.name = ? GROUP BY r.gpu ORDER BY r.gpu");
+
 static void fill_board(struct arena *arena, struct board *board, const struct board_row *rows, size_t count)
 {
 	*board = (struct board){
 		.id = rows->id, .creator_id = rows->creator_id, .name = rows->name, .language = rows->language,
 		.task_version_id = rows->task_version_id, .version_number = rows->version_number,
-		.version_at_ms = rows->version_at_ms, .deadline_ms = rows->deadline_ms, .accepting = rows->accepting,
+		.version_at_ms = rows->version_at_ms, .version_revision = rows->version_revision,
+		.newest_number = rows->newest_number, .deadline_ms = rows->deadline_ms, .accepting = rows->accepting,
 		.gpus = arena_array(arena, struct board_gpu, count),
 	};
 	for (size_t i = 0; i < count; i++)
@@ -60,11 +75,51 @@ int board_by_name(struct request *request, const char *name, struct board *board
 	return 0;
 }
 
+static int no_such_version(struct request *request, const char *name, const char *version)
+{
+	struct board board;
+	int rc = board_by_name(request, name, &board);
+	return rc ? rc : fail(request->error, ERROR_NOT_FOUND, "The task of %s has no version %s; the newest is %lld.", board.name,
+		quote(request->arena, version), (long long)board.newest_number);
+}
+
+static int board_by_version(struct request *request, const char *name, const char *version, struct board *board)
+{
+	struct board_row *rows = NULL;
+	size_t count = 0;
+	int64_t number = query_number(request, "version", 0);
+	int rc = number && number <= UINT32_MAX && text_is_leaderboard_name(name) ? database_rows(request->db, request->arena,
+		&BOARD_BY_VERSION, &rows, &count, request->error, "is", number, name) : 0;
+	if (rc)
+		return rc;
+	if (!count)
+		return no_such_version(request, name, version);
+	if (rows->version_number == rows->newest_number)
+		return board_by_name(request, name, board);
+	fill_board(request->arena, board, rows, count);
+	return 0;
+}
+
+int board_of_request(struct request *request, struct board *board)
+{
+	const char *name = request->path_parameters[0], *version = request_query(request, "version");
+	return version && *version ? board_by_version(request, name, version, board) : board_by_name(request, name, board);
+}
+
+bool board_is_old(const struct board *board)
+{
+	return board->version_number != board->newest_number;
+}
+
 static int unknown_gpu(struct request *request, const struct board *board, const char *wanted)
 {
 	cleanup_buffer struct buffer names = {0};
 	for (size_t i = 0; i < board->gpu_count; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", board->gpus[i].name);
+	if (board_is_old(board))
+		return fail(request->error, ERROR_NOT_FOUND, "Version %lld of %s has no ranking on %s. It has: %s.",
+			(long long)board->version_number, board->name, quote(request->arena, wanted),
+			board->gpu_count ? names.data : "none");
 	return fail(request->error, ERROR_NOT_FOUND, "The leaderboard %s has no GPU named %s. It has: %s.", board->name,
 		quote(request->arena, wanted), board->gpu_count ? names.data : "none yet");
 }

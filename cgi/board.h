@@ -15,7 +15,8 @@ struct board {
 	int64_t id, creator_id;
 	const char *name;
 	const char *language;    /* "py", "cu" */
-	int64_t task_version_id, version_number, version_at_ms;
+	int64_t task_version_id, version_number, version_at_ms, version_revision;
+	int64_t newest_number;   /* of the version that submissions run against; others were replaced */
 	int64_t deadline_ms;     /* TIME_NULL: none */
 	int64_t accepting;
 	struct board_gpu *gpus; size_t gpu_count;
@@ -23,6 +24,11 @@ struct board {
 
 /* ERROR_NOT_FOUND with a sentence when there is none of that name. */
 int board_by_name(struct request *request, const char *name, struct board *board);
+
+/* The leaderboard that the address names, with its task and ranking as of ?version=N: the devices are then those that
+ * have a ranking in that version. Without ?version= as board_by_name. ERROR_NOT_FOUND for a version that is none. */
+int board_of_request(struct request *request, struct board *board);
+bool board_is_old(const struct board *board); /* another version than the newest */
 
 /* The GPU that ?gpu= names, else the first; NULL when the leaderboard has none. ERROR_NOT_FOUND with a sentence
  * that lists what there is. */

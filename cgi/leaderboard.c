@@ -86,13 +86,13 @@ int page_leaderboard(struct request *request)
 	struct board board;
 	struct page page = page_make(request, "", "leaderboards");
 	struct leaderboard_view view = { .board = &board };
-	int rc = board_by_name(request, request->path_parameters[0], &board);
+	int rc = board_of_request(request, &board);
 	if (!rc)
 		rc = board_chosen_gpu(request, &board, &view.gpu);
 	if (!rc)
 		rc = read_ranking(request, &view);
 	if (!rc)
-		rc = task_view_get(request, board.task_version_id, &view.task);
+		rc = task_view_get(request, board.task_version_id, board.version_revision, &view.task);
 	if (rc)
 		return rc;
 	page.title = board.name;
@@ -113,7 +113,7 @@ struct whole_ranking {
 
 static int read_whole(struct request *request, struct whole_ranking *whole)
 {
-	int rc = board_by_name(request, request->path_parameters[0], &whole->board);
+	int rc = board_of_request(request, &whole->board);
 	if (!rc)
 		rc = board_chosen_gpu(request, &whole->board, &whole->gpu);
 	if (!rc && whole->gpu)
@@ -140,8 +140,8 @@ int page_leaderboard_json(struct request *request)
 	json_t *rows = json_array();
 	for (size_t i = 0; i < whole.count; i++)
 		json_array_append_new(rows, row_json(&whole.rows[i]));
-	return respond_json(request, json_pack("{s:s, s:s?, s:o}", "leaderboard", whole.board.name,
-		"gpu", whole.gpu ? whole.gpu->name : NULL, "rows", rows));
+	return respond_json(request, json_pack("{s:s, s:s?, s:I, s:o}", "leaderboard", whole.board.name,
+		"gpu", whole.gpu ? whole.gpu->name : NULL, "version", (json_int_t)whole.board.version_number, "rows", rows));
 }
 
 static void csv_row(struct buffer *out, const struct ranking_row *row)
@@ -164,7 +164,9 @@ int page_leaderboard_csv(struct request *request)
 	if (rc)
 		return rc;
 	const char *gpu = whole.gpu ? whole.gpu->name : "none";
-	response_as_text(request, arena_printf(request->arena, "%s-%s.csv", whole.board.name, gpu), true);
+	const char *version = board_is_old(&whole.board)
+		? arena_printf(request->arena, "-version-%lld", (long long)whole.board.version_number) : "";
+	response_as_text(request, arena_printf(request->arena, "%s%s-%s.csv", whole.board.name, version, gpu), true);
 	request->content_type = "text/csv; charset=utf-8; header=present";
 	for (size_t i = 0; i < COUNT(header); i++)
 		csv_text(&request->body, header[i]);

@@ -32,8 +32,8 @@ static enum task_file_role role_of(const struct task_view_file *file)
 
 static int read_task(struct request *request, struct board *board, const struct task_view **view)
 {
-	int rc = board_by_name(request, request->path_parameters[0], board);
-	return rc ? rc : task_view_get(request, board->task_version_id, view);
+	int rc = board_of_request(request, board);
+	return rc ? rc : task_view_get(request, board->task_version_id, board->version_revision, view);
 }
 
 /* ---- notes: what becomes of a file ---- */
