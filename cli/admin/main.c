@@ -25,8 +25,9 @@ static const struct command {
 	{ "user first-admin", "--password-file FILE", user_first_admin_command,
 		"where there is no admin: make `admin`, with a one-time password in FILE" },
 	{ "task check", "FOLDER|ZIP...", task_check_command, "say what is wrong with a task" },
-	{ "task load", "FOLDER...", task_load_command,
-		"make a leaderboard of each task folder, or bring it up to date" },
+	{ "task load", "[--dry-run] [--set PATH] FOLDER|SET.yaml|ZIP...", task_load_command,
+		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to date;\n"
+		"      --dry-run only says what would be done, --set names the YAML in a zip that has several" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
 	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now; fails when there is none" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },

@@ -1,18 +1,13 @@
 #include "cli/admin/task_check.h"
 
 #include "cli/admin/admin.h"
-#include "lib/buffer.h"
 #include "lib/fileset.h"
-#include "lib/scope.h"
 #include "lib/stock.h"
 #include "lib/task.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct check {
 	struct arena *arena;
@@ -21,31 +16,6 @@ struct check {
 	struct task *task;
 	struct task_faults faults;
 };
-
-static int read_zip(struct check *check, int descriptor, struct error *error)
-{
-	cleanup_buffer struct buffer bytes = {0};
-	char piece[65536];
-	for (ssize_t got; bytes.length <= fileset_most_zip_bytes && (got = read(descriptor, piece, sizeof piece)) != 0;) {
-		if (got < 0)
-			return fail(error, ERROR_SYSTEM, "Cannot read %s: %s.", check->path, strerror(errno));
-		buffer_append(&bytes, piece, (size_t)got);
-	}
-	return fileset_from_zip(&check->upload, buffer_string(&bytes), bytes.length, error);
-}
-
-static int read_upload(struct check *check, struct error *error)
-{
-	cleanup_fd int descriptor = open(check->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat about;
-	if (descriptor < 0 || fstat(descriptor, &about) < 0)
-		return fail(error, ERROR_NOT_FOUND, "Cannot open %s: %s.", check->path, strerror(errno));
-	if (S_ISDIR(about.st_mode))
-		return fileset_from_folder(&check->upload, check->path, error);
-	if (!S_ISREG(about.st_mode))
-		return fail(error, ERROR_INPUT, "%s is neither a folder nor a zip.", check->path);
-	return read_zip(check, descriptor, error);
-}
 
 static bool is_used(const struct task *task, const char *path)
 {
@@ -108,7 +78,7 @@ static int check_one(const char *path)
 	struct check *check = arena_array(arena, struct check, 1);
 	*check = (struct check){ .arena = arena, .path = path, .upload = fileset_make(arena), .stock = stock_fileset(arena) };
 	struct error error = {0};
-	if (read_upload(check, &error)) {
+	if (admin_read_upload(&check->upload, path, &error)) {
 		admin_say("%s: not good", path);
 		admin_say("  %s", error.text);
 		return admin_failed;

@@ -1,9 +1,12 @@
-/* `task load`: task folders become leaderboards named after them, and follow their folders from then on.
+/* `task load`: task folders become leaderboards named after them, and follow their folders from then on; problem
+ * sets are set_load.c's.
  * What somebody did in the web panel wins: a task that was uploaded there is not replaced, and a leaderboard
  * that was deleted there comes back only when its folder is named. */
 #include "cli/admin/admin.h"
+#include "cli/admin/set_load.h"
 #include "lib/scope.h"
 #include "lib/stock.h"
+#include "lib/task_version.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +18,7 @@
 struct source {
 	const char *name;             /* of the folder and the leaderboard */
 	bool named;                   /* the folder was named on the command line, not found in one */
+	bool dry_run;
 	struct fileset upload, stock;
 	struct task *task;
 };
@@ -81,13 +85,35 @@ static int create(struct database *db, struct arena *arena, const struct source 
 	struct leaderboard_settings settings = { .name = source->name, .deadline_ms = TIME_NULL, .accepting = true,
 		.sources_public_after_deadline = true };
 	rc = choose_gpus(db, arena, source->task, &settings, error);
-	if (!rc)
+	if (!rc && source->dry_run)
+		rc = leaderboard_check_settings(arena, &settings, source->task->language, true, error);
+	else if (!rc)
 		rc = leaderboard_create(db, arena, &settings, source->task, &source->upload, &source->stock, &admin_actor, NULL,
 			error);
 	if (!rc)
-		admin_say("%s: created%s", source->name,
+		admin_say("%s: %s%s", source->name, source->dry_run ? "would be created" : "created",
 			settings.gpu_count ? "." : "; no worker offers a device that can run it yet.");
 	return rc;
+}
+
+static int say_difference(struct database *db, struct arena *arena, const struct source *source,
+	const struct leaderboard *before, struct error *error)
+{
+	struct task_draft draft;
+	struct task_comparison comparison = {0};
+	int rc = task_draft_make(arena, source->task, &source->upload, &source->stock, &draft, error);
+	if (!rc)
+		rc = task_draft_compare(db, arena, &draft, before->task_version_id, &comparison, error);
+	if (rc)
+		return rc;
+	if (comparison.difference == TASK_IS_THE_SAME)
+		admin_say("%s: unchanged.", source->name);
+	else
+		admin_say("%s: would %s version %lld; other: %s", source->name,
+			comparison.difference == TASK_RUNS_DIFFERENTLY ? "become" : "stay",
+			(long long)before->version_number + (comparison.difference == TASK_RUNS_DIFFERENTLY),
+			task_comparison_words(arena, &comparison));
+	return 0;
 }
 
 static int update(struct database *db, struct arena *arena, const struct source *source,
@@ -99,12 +125,14 @@ static int update(struct database *db, struct arena *arena, const struct source 
 	struct found found;
 	bool uploaded;
 	int rc = answer(database_row(db, arena, &UPLOADED_IN_PANEL, &found, error, "i", before->task_version_id), &uploaded);
+	if (!rc && !uploaded && source->dry_run)
+		return say_difference(db, arena, source, before, error);
 	if (!rc)
 		rc = leaderboard_gpus(db, arena, before->id, &settings.gpus, &settings.gpu_count, error);
 	bool without_gpus = !settings.gpu_count;
 	if (!rc && without_gpus)
 		rc = choose_gpus(db, arena, source->task, &settings, error);
-	if (!rc)
+	if (!rc && !source->dry_run)
 		rc = leaderboard_update(db, arena, before, &settings, uploaded ? NULL : source->task, &source->upload,
 			&source->stock, &admin_actor, error);
 	if (!rc)
@@ -121,10 +149,11 @@ static int update(struct database *db, struct arena *arena, const struct source 
 	return 0;
 }
 
-static int load_folder(struct database *db, const char *path, const char *name, bool named, struct error *error)
+static int load_folder(struct database *db, const char *path, const char *name, bool named, bool dry_run,
+	struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct source source = { .name = name, .named = named };
+	struct source source = { .name = name, .named = named, .dry_run = dry_run };
 	struct leaderboard leaderboard;
 	int rc = read_source(arena, path, &source, error);
 	if (!rc) {
@@ -152,7 +181,7 @@ static bool is_task(const char *path)
 }
 
 /* Returns the number of folders that were refused, each with its sentence. */
-static int load_inside(struct database *db, const char *path)
+static int load_inside(struct database *db, const char *path, bool dry_run)
 {
 	struct dirent **entries;
 	int count = scandir(path, &entries, NULL, alphasort), refused = 0, tasks = 0;
@@ -168,7 +197,7 @@ static int load_inside(struct database *db, const char *path)
 		if (entry->d_name[0] == '.' || !is_task(inner))
 			continue;
 		tasks++;
-		if (load_folder(db, inner, entry->d_name, false, &error))
+		if (load_folder(db, inner, entry->d_name, false, dry_run, &error))
 			refused += admin_complain(&error);
 	}
 	free(entries);
@@ -179,28 +208,48 @@ static int load_inside(struct database *db, const char *path)
 	return refused;
 }
 
-static int load_path(struct database *db, const char *given)
+struct options { bool dry_run; const char *set; };
+
+static int load_path(struct database *db, const char *given, const struct options *options)
 {
 	struct error error = {0};
 	cleanup_free char *path = realpath(given, NULL);
 	if (!path) {
-		fail(&error, ERROR_INPUT, "Cannot read the folder %s: %s.", given, strerror(errno));
+		fail(&error, ERROR_INPUT, "Cannot read %s: %s.", given, strerror(errno));
 		return admin_complain(&error);
 	}
+	if (is_set_path(path))
+		return load_set(db, path, options->set, options->dry_run);
 	if (!is_task(path))
-		return load_inside(db, path);
-	return load_folder(db, path, strrchr(path, '/') + 1, true, &error) ? admin_complain(&error) : 0;
+		return load_inside(db, path, options->dry_run);
+	return load_folder(db, path, strrchr(path, '/') + 1, true, options->dry_run, &error) ? admin_complain(&error) : 0;
+}
+
+/* Takes the options from the front; returns the number of arguments that they took, or -1. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+	int i = 1;
+	for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++)
+		if (strcmp(argv[i], "--dry-run") == 0)
+			options->dry_run = true;
+		else if (strcmp(argv[i], "--set") == 0 && i + 1 < argc)
+			options->set = argv[++i];
+		else
+			return -1;
+	return i;
 }
 
 int task_load_command(int argc, char **argv)
 {
-	if (argc < 2)
+	struct options options = {0};
+	int first = read_options(argc, argv, &options);
+	if (first < 0 || first >= argc)
 		return admin_usage("task load");
 	cleanup_database struct database *db = admin_connect();
 	if (!db)
 		return admin_failed;
 	int refused = 0;
-	for (int i = 1; i < argc; i++)
-		refused += load_path(db, argv[i]);
+	for (int i = first; i < argc; i++)
+		refused += load_path(db, argv[i], &options);
 	return refused ? admin_failed : admin_done;
 }

@@ -347,7 +347,7 @@ def a_bad_task_is_refused_and_the_others_are_loaded():
 def a_folder_without_tasks_is_refused():
 	(scratch / "empty").mkdir()
 	contains(refused("task", "load", scratch / "empty"), "there is no task here")
-	contains(refused("task", "load", scratch / "nowhere"), "Cannot read the folder")
+	contains(refused("task", "load", scratch / "nowhere"), "No such file or directory")
 
 
 @test
