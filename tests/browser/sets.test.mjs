@@ -1,0 +1,119 @@
+// Problem sets in a real browser: upload, preview, confirmation, and the ranking of a version that was replaced.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import test from 'node:test';
+import { RIGHT, closeBrowser, logInAsAdmin, register, scene, sourceFile, submit, verdictOf } from './visitor.mjs';
+
+test.after(closeBrowser);
+
+const EVAL = `import os
+import sys
+import submission
+mode, path = sys.argv[1:]
+pipe = os.fdopen(int(os.environ["POPCORN_FD"]), "w", buffering=1)
+family = "test" if mode == "test" else "benchmark"
+cases = open(path).read().splitlines()
+print(f"{family}-count: {len(cases)}", file=pipe)
+for i, case in enumerate(cases):
+    number = int(case.split(":")[1])
+    assert submission.custom_kernel(number) == number + 1
+    print(f"{family}.{i}.spec: {case}", file=pipe)
+    if family == "test":
+        print(f"test.{i}.status: pass", file=pipe)
+    else:
+        for name, value in {"runs": 1, "mean": 4321, "std": 0, "err": 0, "best": 4321, "worst": 4321}.items():
+            print(f"benchmark.{i}.{name}: {value}", file=pipe)
+print("check: pass", file=pipe)
+`;
+const TASK = (number) => `lang: py
+description: Add one.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: ../eval.py}
+config: {main: eval.py}
+tests: [{number: 1}]
+benchmarks: [{number: ${number}}]
+`;
+
+// A zip of a tree: the set, two tasks that share their evaluation, and a folder that is not there.
+function tree(suffix, { number = 4, deadline = '' } = {}) {
+	const files = {
+		'problems/autumn.yaml': `name: Autumn ${suffix}\nproblems:\n`
+			+ `  - {directory: week/one, name: one${suffix}, gpus: [CPU], deadline: "${deadline}"}\n`
+			+ `  - {directory: week/two, name: two${suffix}, gpus: [CPU]}\n  - {directory: week/three, name: three${suffix}}\n`,
+		'problems/week/eval.py': EVAL, 'problems/week/one/task.yml': TASK(number), 'problems/week/two/task.yml': TASK(5),
+		'README.md': 'words',
+	};
+	const folder = mkdtempSync(join(tmpdir(), 'podium-tree.'));
+	try {
+		for (const [name, text] of Object.entries(files)) {
+			mkdirSync(dirname(join(folder, name)), { recursive: true });
+			writeFileSync(join(folder, name), text);
+		}
+		execFileSync('python3', ['-m', 'zipfile', '-c', 'tree.zip', 'problems', 'README.md'], { cwd: folder });
+		return { name: 'tree.zip', mimeType: 'application/zip', buffer: readFileSync(join(folder, 'tree.zip')) };
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+}
+
+async function preview(page, zip) {
+	await page.goto('/admin');
+	await page.getByRole('link', { name: 'Upload a problem set' }).click();
+	await page.getByLabel('Problem set, as a zip').setInputFiles(zip);
+	await page.getByRole('button', { name: 'Show what it would do' }).click();
+	await page.waitForURL(/\/admin\/sets\/\d+$/);
+}
+
+const part = (page, title) => page.locator('section', { has: page.getByRole('heading', { name: new RegExp(`^${title}: `) }) });
+const rows = (page, title) => part(page, title).getByRole('rowheader').allTextContents();
+
+async function confirm(page, button) {
+	await page.getByRole('button', { name: button, exact: true }).click();
+	await page.getByRole('status').filter({ hasText: 'The plan was applied' }).waitFor();
+}
+
+for (const scripts of [true, false]) {
+	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? '-on' : '-off';
+
+	scene(`an admin uploads a problem set, sees what it would do, and confirms it ${how}`, async (come) => {
+		const page = await come({ scripts });
+		await logInAsAdmin(page);
+		await preview(page, tree(suffix));
+		assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), `Autumn ${suffix}`);
+		assert.deepEqual(await rows(page, 'Created'), [`one${suffix}`, `two${suffix}`]);
+		assert.deepEqual(await rows(page, 'Refused'), [`three${suffix}`]);
+		assert.match(await part(page, 'Refused').textContent(), /problems\/autumn\.yaml line 5, problems\.directory: there is no folder/);
+		await page.reload();
+		assert.deepEqual(await rows(page, 'Created'), [`one${suffix}`, `two${suffix}`]);
+		const visitor = await come({ scripts });
+		assert.equal((await visitor.goto(`/leaderboard/one${suffix}`)).status(), 404);
+		await confirm(page, 'Create 2 and change 0');
+		assert.deepEqual(await rows(page, 'Unchanged'), [`one${suffix}`, `two${suffix}`]);
+		await page.getByRole('link', { name: `one${suffix}`, exact: true }).click();
+		assert.match(await page.locator('main').textContent(), /Add one\./);
+	});
+
+	scene(`a changed task begins a new ranking and the old one stays readable ${how}`, async (come) => {
+		const page = await come({ scripts }), participant = await come({ scripts });
+		await register(participant, `vera${suffix}`);
+		await submit(participant, `one${suffix}`, { file: sourceFile(RIGHT), mode: 'Ranked' });
+		assert.equal(await verdictOf(participant), 'passed');
+		await logInAsAdmin(page);
+		await preview(page, tree(suffix, { number: 6, deadline: '2041-05-06 07:08' }));
+		assert.deepEqual(await rows(page, 'Changed'), [`one${suffix}`]);
+		assert.match(await part(page, 'Changed').textContent(), /version 2, whose ranking begins anew; other: benchmarks\s+was version 1/);
+		assert.match(await part(page, 'Changed').textContent(), /2041-05-06 07:08 UTC\s+was none/);
+		await confirm(page, 'Create 0 and change 1');
+		await page.goto(`/leaderboard/one${suffix}`);
+		assert.equal(await page.getByRole('rowheader', { name: `vera${suffix}` }).count(), 0);
+		await page.getByRole('navigation', { name: 'Versions of the task' }).getByRole('link', { name: '1' }).click();
+		await page.getByRole('rowheader', { name: `vera${suffix}` }).waitFor();
+		assert.match(await page.locator('main').textContent(), /This version of the task was replaced/);
+		await page.getByRole('link', { name: 'Every file of the task' }).click();
+		assert.match(await page.locator('main').textContent(), /Version 1,/);
+	});
+}
