@@ -1,9 +1,11 @@
 #include "worker/assignment.h"
 
+#include "lib/scope.h"
 #include "lib/task.h"
 #include "lib/text.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Starting, killing and reporting, on top of the stages' own limits. */
@@ -71,6 +73,37 @@ static int64_t seconds(const json_t *definition, const char *key)
 	return json_integer_value(json_object_get(definition, key));
 }
 
+/* "size: 5; world_size: 2; seed: 1" */
+static int64_t world_size(const char *line)
+{
+	static const char name[] = "world_size:";
+	const char *found = strstr(line, name);
+	return found ? strtoll(found + sizeof name - 1, NULL, 10) : 1;
+}
+
+static int64_t gpus_wanted(const json_t *definition)
+{
+	static const char *const lists[] = { "tests", "benchmarks" };
+	int64_t most = 1;
+	if (!json_is_true(json_object_get(definition, "multi_gpu")))
+		return most;
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		size_t index;
+		const json_t *line;
+		json_array_foreach(json_object_get(definition, lists[i]), index, line) {
+			int64_t wanted = world_size(json_string_value(line) ? json_string_value(line) : "");
+			most = wanted > most ? wanted : most;
+		}
+	}
+	return most;
+}
+
+void assignment_set_uuids(struct assignment *assignment, const char *uuids)
+{
+	json_t *device = json_object_get(json_object_get(assignment->message, "job"), "device");
+	json_object_set_new(device, "uuid", json_string(uuids));
+}
+
 int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
 	const struct tools *tools, struct assignment *assignment, struct error *error)
 {
@@ -85,6 +118,7 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	json_t *definition = json_loads(work.definition, 0, NULL);
 	assignment->limit_ms = spare_ms + 1000 * (task_compile_timeout_s + seconds(definition, "test_timeout_s") + seconds(definition, "benchmark_timeout_s")
 		+ seconds(definition, "ranked_timeout_s"));
+	assignment->gpu_count = gpus_wanted(definition);
 	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
 	assignment->message = json_pack("{s:{s:I, s:s, s:o, s:o, s:o, s:{s:s, s:s%}, s:s, s:s}}", "job",
 		"id", (json_int_t)claim->job_id, "mode", work.mode, "device", device_json(device), "task", definition,

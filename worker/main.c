@@ -82,8 +82,13 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 {
 	const struct registration *registration = &worker->registration;
 	for (; worker->running < registration->device_count; worker->running++) {
-		int rc = slot_start(&worker->slots[worker->running], worker->config, &registration->devices[worker->running],
-			registration->tools, runner, worker->stop, error);
+		struct slot *slot = &worker->slots[worker->running];
+		*slot = (struct slot){
+			.config = worker->config, .device = &registration->devices[worker->running], .all = registration->devices,
+			.all_count = registration->device_count, .tools = registration->tools, .runner_program = runner,
+			.stop = worker->stop,
+		};
+		int rc = slot_start(slot, error);
 		if (rc)
 			return rc;
 	}

@@ -6,6 +6,8 @@
 #include "worker/result.h"
 
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -46,9 +48,15 @@ static void note_success(struct slot *slot)
 
 /* ---- one job ---- */
 
+enum { most_devices = 16 };
+
+/* The locks of a job that runs on several devices. */
+struct devices { struct device_lock locks[most_devices]; size_t count; };
+
 struct run {
 	struct slot *slot;
 	struct result result;
+	struct devices devices;
 	int64_t limit_at_ms, written_at_ms;
 	bool is_cancelled;          /* podium-run was told so */
 	bool is_lost;               /* somebody else's by now: nothing more is written */
@@ -96,6 +104,16 @@ static bool is_overdue(struct run *run)
 	return true;
 }
 
+/* True when the worker is to stop: then the job goes back. */
+static bool see_stop(struct run *run)
+{
+	if (!run->is_released && is_stopping(run->slot)) {
+		run->is_released = true;
+		cancel(run);
+	}
+	return run->is_released;
+}
+
 /* Until the verdict is there or podium-run is not. The last events are left for finish_run. */
 static void follow(struct run *run)
 {
@@ -108,10 +126,7 @@ static void follow(struct run *run)
 			return;
 		if (rc == 1)
 			result_take(&run->result, event);
-		if (!run->is_released && is_stopping(run->slot)) {
-			run->is_released = true;
-			cancel(run);
-		}
+		see_stop(run);
 		if (!run->result.over)
 			write_progress(run);
 	}
@@ -163,17 +178,90 @@ static void finish_run(struct run *run)
 	}
 }
 
+/* ---- several devices ---- */
+
+static int by_uuid(const void *left, const void *right)
+{
+	return strcmp((*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
+}
+
+/* Our own and as many others of its model as are wanted, in the order in which everybody locks them. */
+static int choose_devices(const struct slot *slot, size_t wanted, const struct device *chosen[static most_devices],
+	struct error *error)
+{
+	size_t count = 0, there = 0;
+	chosen[count++] = slot->device;
+	for (size_t i = 0; i < slot->all_count; i++) {
+		bool fits = strcmp(slot->all[i].model, slot->device->model) == 0;
+		there += fits;
+		if (fits && &slot->all[i] != slot->device && count < wanted && count < most_devices)
+			chosen[count++] = &slot->all[i];
+	}
+	if (count < wanted)
+		return fail(error, ERROR_SYSTEM, "The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu.", wanted,
+			slot->device->model, slot->config->worker_name, there);
+	qsort(chosen, count, sizeof *chosen, by_uuid);
+	return 0;
+}
+
+/* Waits for one more. Every worker takes the locks in the same order and waits for none below one that it holds, so
+ * nobody waits for ever. False when the job is not to be run any more. */
+static bool lock_device(struct run *run, struct device_lock *lock)
+{
+	enum { look_again_ms = 50 };
+	while (!device_lock_try(lock)) {
+		if (see_stop(run) || run->is_lost)
+			return false;
+		write_progress(run);
+		pause_ms(run->slot, look_again_ms);
+	}
+	return true;
+}
+
+static void unlock_devices(struct devices *devices)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		device_lock_close(&devices->locks[i]); /* which unlocks it */
+	devices->count = 0;
+}
+
+static int take_devices(struct run *run, struct assignment *assignment, struct error *error)
+{
+	struct slot *slot = run->slot;
+	const struct device *chosen[most_devices];
+	cleanup_buffer struct buffer uuids = {0};
+	size_t wanted = (size_t)assignment->gpu_count;
+	int rc = choose_devices(slot, wanted, chosen, error);
+	snprintf(run->result.progress, sizeof run->result.progress, "waiting for %zu GPUs", wanted);
+	device_lock_release(&slot->lock); /* it is taken again in its turn */
+	for (size_t i = 0; i < wanted && !rc; i++) {
+		struct device_lock *lock = &run->devices.locks[run->devices.count];
+		rc = device_lock_open(lock, chosen[i], slot->config->device_locks, error);
+		run->devices.count += !rc;
+		if (!rc && !lock_device(run, lock))
+			return 0;
+		buffer_printf(&uuids, "%s%s", i ? "," : "", chosen[i]->uuid);
+	}
+	if (!rc)
+		assignment_set_uuids(assignment, buffer_string(&uuids));
+	return rc;
+}
+
 static void run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
 {
 	struct run run = { .slot = slot, .result = result_begin(claim), .written_at_ms = now_ms() };
 	struct assignment assignment = {0};
 	int rc = assignment_read(slot->db, arena, claim, slot->device, slot->tools, &assignment, &run.fault);
-	if (!rc)
+	if (!rc && assignment.gpu_count > 1)
+		rc = take_devices(&run, &assignment, &run.fault);
+	bool goes_on = !rc && !run.is_lost && !run.is_released;
+	if (goes_on)
 		rc = runner_send(&slot->runner, assignment.message, &run.fault);
 	json_decref(assignment.message);
 	run.limit_at_ms = now_ms() + assignment.limit_ms;
-	if (!rc)
+	if (goes_on && !rc)
 		follow(&run);
+	unlock_devices(&run.devices);
 	finish_run(&run);
 	result_end(&run.result);
 }
@@ -224,17 +312,16 @@ static void *slot_main(void *context)
 	return NULL;
 }
 
-int slot_start(struct slot *slot, const struct config *config, const struct device *device, const struct tools *tools,
-	const char *runner_program, int stop, struct error *error)
+int slot_start(struct slot *slot, struct error *error)
 {
-	*slot = (struct slot){
-		.config = config, .device = device, .tools = tools, .runner_program = runner_program, .stop = stop,
-		.db = database_lazy(config), .runner = { .input = -1, .output = -1 }, .lock = { .turn = -1, .use = -1 },
-	};
+	slot->db = database_lazy(slot->config);
+	slot->runner = (struct runner){ .input = -1, .output = -1 };
+	slot->lock = (struct device_lock){ .turn = -1, .use = -1 };
 	int rc = pthread_create(&slot->thread, NULL, slot_main, slot);
 	if (!rc)
 		return 0;
 	database_close(slot->db);
+	slot->db = NULL;
 	return fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc));
 }
 

@@ -13,6 +13,7 @@
 struct slot {
 	const struct config *config;
 	const struct device *device;
+	const struct device *all; size_t all_count; /* the worker's, for jobs that want several */
 	const struct tools *tools;
 	const char *runner_program;
 	int stop;                   /* readable when the worker is to stop; never read by the slot */
@@ -24,9 +25,8 @@ struct slot {
 	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
 };
 
-/* Fills `slot` and starts its thread. */
-int slot_start(struct slot *slot, const struct config *config, const struct device *device, const struct tools *tools,
-	const char *runner_program, int stop, struct error *error);
+/* Starts the thread of a slot whose first members are filled. */
+int slot_start(struct slot *slot, struct error *error);
 
 /* Waits until its thread has ended: soon after `stop` became readable. The job that it was running is queued again. */
 void slot_join(struct slot *slot);

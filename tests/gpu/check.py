@@ -93,8 +93,9 @@ def main():
 			score = f"{job['score_ns'] / 1000:.3f} us" if job["score_ns"] else ""
 			print(f"{folder.name:18} {sample.name:22} {mode:9} {job['verdict'] or '':16} {score:>14} "
 				f"{f'{seconds:.2f} s' if seconds is not None else '':>8}" + ("" if right else f"   EXPECTED {verdict}: {job['reason']}"), flush=True)
-	for task in ("vectoradd_py", "vectoradd_cu"):
-		if options.device == "CPU" and task == "vectoradd_cu":
+	for task in ("vectoradd_py", "vectoradd_cu", "ring_py"):
+		if not (pathlib.Path(options.tasks) / task).is_dir() or (options.only and task not in options.only) or (
+				options.device == "CPU" and not is_offered(client, task, "CPU")):
 			continue
 		board = client.get(f"/leaderboard/{task}.json?gpu={options.device}").json
 		ranked = [row for row in board["rows"] if row["user"] == name]

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""What a bad submission or a bad task does to a worker: nothing. One podium-worker takes them all, each gets its verdict,
+and after each an ordinary job passes.
+
+Where the tests are root, the worker lives in process and mount namespaces of its own with a small disk for its jobs and a
+bound on its memory, so that what a submission kills and fills is only what belongs to the test."""
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from workers import HARNESS, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, until, wait_for  # noqa: E402
+
+DISK_BYTES = 48 << 20
+MEMORY_BYTES = 1 << 30
+LIMIT_S = 4  # of a stage
+TASK = TASK.replace("gpus:", f"test_timeout: {LIMIT_S}\nbenchmark_timeout: {LIMIT_S}\nranked_timeout: {LIMIT_S}\ngpus:")
+
+
+# ---- the worker ----
+
+def memory_group():
+	"""A control group with a limit, of either version, or None."""
+	for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+		group = pathlib.Path(root, f"podium-worker-test-{os.getpid()}")
+		try:
+			group.mkdir()
+		except OSError:
+			continue
+		try:
+			(group / limit).write_text(str(MEMORY_BYTES))
+			return group
+		except OSError:
+			group.rmdir()
+	return None
+
+
+def can_unshare():
+	return os.geteuid() == 0 and subprocess.run(["unshare", "--pid", "--mount", "--fork", "--mount-proc", "true"], capture_output=True).returncode == 0
+
+
+# Joins the group, mounts the disk where jobs are unpacked, and becomes the worker.
+ENTER = f"""
+[ -z "$GROUP" ] || echo $$ > "$GROUP/cgroup.procs"
+mount -t tmpfs -o size={DISK_BYTES},mode=755 jobs "$PODIUM_WORKER_DIRECTORY" || exit 1
+exec unshare --pid --mount --fork --mount-proc --kill-child "$@"
+"""
+group = memory_group() if can_unshare() else None
+before = ["unshare", "--mount", "sh", "-c", ENTER, "sh"] if can_unshare() else []
+worker = None
+
+
+def children(pid):
+	found = []
+	for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+		try:
+			behind = stat.read_text().rsplit(")", 1)[1].split()
+		except OSError:
+			continue
+		if int(behind[1]) == pid and behind[0] != "Z":
+			found.append(int(stat.parent.name))
+	return sorted(found)
+
+
+def start():
+	"""The one worker, and the process ids of it and of its podium-run."""
+	global worker
+	worker = Worker(before=before, GROUP=str(group or ""))
+	worker.says("is ready")
+	load_task(definition=TASK)
+
+
+def pids():
+	pid = children(worker.process.pid)[0] if before else worker.process.pid
+	return pid, children(pid)
+
+
+def jobs_folder():
+	"""As the worker sees it."""
+	return pathlib.Path(f"/proc/{pids()[0]}/root{worker.jobs}") if before else worker.jobs
+
+
+# ---- the tests ----
+
+def judged(source, verdict, *parts, mode="test", board="small", limit_s=60):
+	"""Submits, compares the verdict, and lets an ordinary job follow."""
+	until(lambda: pids()[1])
+	same = pids()
+	number = submit(source, mode, board=board)
+	wait_for(number, limit_s=limit_s)
+	got, reason = job(number, "verdict, reason")
+	if got != verdict:
+		raise AssertionError(f"expected {verdict}, got {got}: {reason}\n{worker.log.read_text(errors='replace')[-2000:]}")
+	for part in parts:
+		contains(reason, part)
+	ordinary()
+	equal(pids(), same)
+	return number
+
+
+def ordinary():
+	number = submit(RIGHT, "test", user=2)
+	wait_for(number)
+	equal(job(number, "verdict, attempt"), ["passed", "1"])
+	equal([path.name for path in jobs_folder().iterdir() if path.name.startswith("podium-job-")], [])
+
+
+def kernel(body, head=""):
+	"""A submission whose kernel does `body` and then answers right."""
+	return "import os, sys, time\n" + head + "\ndef custom_kernel(data):\n" + "".join(f"\t{line}\n" for line in body.splitlines()) + "\treturn data\n"
+
+
+@test
+def an_ordinary_job_passes():
+	start()
+	ordinary()
+
+
+# Submissions: what they do, the verdict, and words of the reason.
+SUBMISSIONS = {
+	"a syntax error": ("def custom_kernel(data:\n", "compile error", "submission.py, line 1"),
+	"no text at all": ("\0\1\2" * 100, "compile error", "could not be compiled"),
+	"an import of what is not there": ("import a_module_that_nobody_has\n" + RIGHT, "runtime error", "ModuleNotFoundError"),
+	"a file that is missing": ("table = open('weights.bin')\n" + RIGHT, "runtime error", "FileNotFoundError", "weights.bin"),
+	"an exception at import": ("raise ValueError('not today')\n", "runtime error", "ValueError: not today"),
+	"a function of another name": ("def kernel(data): return data\n", "runtime error", "ImportError"),
+	"an end in the middle": (kernel("os._exit(0)"), "runtime error", "before its harness had checked everything", "in test 1 of 2"),
+	"an end at import": ("import sys\nsys.exit(0)\n", "runtime error", "before its harness had checked everything"),
+	"an exit code of its own": (kernel("os._exit(77)"), "runtime error", "exit code 77"),
+	"the exit code of a bad case file": (kernel("os._exit(113)"), "internal error", "113"),
+	"a segmentation fault": (kernel("ctypes.string_at(8)", "import ctypes"), "runtime error", "SIGSEGV", "in test 1 of 2"),
+	"a segmentation fault at import": ("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"),
+	"an abort": (kernel("os.abort()"), "runtime error", "SIGABRT"),
+	"a stack that overflows": (kernel("f(lambda: f)", "import threading\nsys.setrecursionlimit(1 << 30)\ndef f(g): return [f(g)]"), "runtime error", "SIG"),
+	"a recursion without end": (kernel("f()", "def f(): return f()"), "runtime error", "RecursionError"),
+	"a loop without end": (kernel("while True: pass"), "time limit", f"{LIMIT_S} s"),
+	"a sleep without end that ignores signals": (kernel("import signal\nfor n in range(1, 32):\n\tif n not in (9, 19): signal.signal(n, signal.SIG_IGN)\n"
+		"time.sleep(600)"), "time limit", f"{LIMIT_S} s"),
+	"a process that stops itself": (kernel("os.kill(os.getpid(), 19)"), "time limit", f"{LIMIT_S} s"),
+	"output without end": (kernel("block = b'x' * 65536\nwhile True: os.write(1, block)"), "output limit", "64 MiB"),
+	"errors without end": (kernel("block = b'\\xff\\0' * 32768\nwhile True: os.write(2, block)"), "output limit", "64 MiB"),
+	"much output": (kernel("os.write(1, b'line\\n' * 2000000)"), "passed"),
+	"an exception of many megabytes": (kernel("raise ValueError('x' * (20 << 20))"), "runtime error", "ValueError: xxx"),
+	"closing all descriptors": (kernel("os.closerange(0, 4096)"), "runtime error", "exit code"),
+	"opening all descriptors": (kernel("while True: kept.append(open('/dev/null'))", "kept = []"), "runtime error", "Too many open files"),
+	"garbage in the result pipe": (kernel("os.write(3, os.urandom(1 << 16))"), "protocol violation"),
+	"a result of its own": (kernel("os.write(3, b'check: pass\\n')\nos._exit(0)"), "protocol violation", "check: pass"),
+	"a line without end in the result pipe": (kernel("while True: os.write(3, b'x' * 65536)"), "output limit", "result pipe"),
+	"messages without end in the result pipe": (kernel("os.write(3, b'test.0.message: x\\n')\nwhile True: os.write(3, b'y' * 1000 + b'\\n')"),
+		"output limit", "16 MiB"),
+	"a number that is none": (kernel("os.write(3, b'benchmark.0.mean: nan\\n')"), "protocol violation"),
+	"memory that nobody has": (kernel("x = bytearray(1 << 60)"), "runtime error", "MemoryError"),
+	"a file larger than files may be": (kernel("os.truncate(os.open('big', os.O_CREAT | os.O_RDWR), (1 << 30) + 1)"), "runtime error", "File too large"),
+	"thousands of files and folders": (kernel("for i in range(2000): open(f'f{i}', 'w')\nfor i in range(500):\n\tos.mkdir('d'); os.chdir('d')"), "passed"),
+	"folders that nobody may enter": (kernel("os.makedirs(f'{data}/a/b'); os.chmod(f'{data}/a', 0)\nos.symlink('/', f'{data}/root')"), "passed"),
+	"a daemon": (kernel("if not os.fork():\n\tos.setsid()\n\tif os.fork(): os._exit(0)\n\ttime.sleep(600)"), "passed"),
+	"forks for as long as it may": (kernel("for _ in range(8): os.fork()\ntime.sleep(600)"), "time limit"),
+	"forks that outrun who ends them": (kernel("if not os.fork():\n\twhile True:\n\t\ttime.sleep(0.002)\n\t\tif os.fork(): os._exit(0)"), "passed"),
+	"threads without end": (kernel("for _ in range(300): threading.Thread(target=time.sleep, args=(600,)).start()\nraise KeyError(1)", "import threading"),
+		"time limit"),
+	"an own interpreter that hangs": (kernel("import subprocess\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"), "time limit"),
+}
+
+
+def add(name, source, verdict, *parts):
+	def one():
+		judged(source, verdict, *parts)
+	one.__name__ = f"{name}: {verdict}"
+	test(one)
+
+
+for each, row in SUBMISSIONS.items():
+	add(each, *row)
+
+
+# ---- what needs walls around the test ----
+
+KILLS = """
+mine = os.getpid()
+for name in sorted(os.listdir('/proc')):
+	if not name.isdigit() or int(name) == mine: continue
+	try:
+		os.kill(int(name), 9)
+		print('killed', name)
+	except OSError: pass
+"""
+
+
+@test
+def killing_all_that_it_may_reaches_nobody_else():
+	if not before:
+		raise Skip("needs a process namespace")
+	number = judged(kernel(KILLS + "os.kill(-1, 9)"), "passed")
+	lacks(sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0], "killed")
+	judged(kernel("if os.fork(): time.sleep(600)\nos.kill(-1, 9)\ntime.sleep(600)"), "runtime error", "SIGKILL")
+	judged(kernel("os.kill(0, 9)"), "runtime error", "SIGKILL", "in test 1 of 2")
+
+
+@test
+def killing_its_parents_reaches_nobody():
+	if os.geteuid() != 0:
+		raise Skip("submissions run as the worker's own user here")
+	refused = "for pid in (os.getppid(), 1):\n\ttry: os.kill(pid, 9)\n\texcept PermissionError: print('refused')\n"
+	number = judged(kernel(refused), "passed")
+	equal(sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0].count("refused"), 4)
+
+
+@test
+def more_memory_than_there_is():
+	if not group:
+		raise Skip("needs a control group of its own")
+	judged(kernel(f"x = bytearray({2 * MEMORY_BYTES})\nfor i in range(0, len(x), 4096): x[i] = 1"), "memory limit", "ran out of memory")
+
+
+FILLS = """
+try:
+	for i in range(1000): open(os.environ[place] + f'/{i}', 'wb').write(b'x' * (1 << 20))
+except OSError as fault: print(fault)
+"""
+
+
+@test
+def filling_the_disk():
+	if not before:
+		raise Skip("needs a disk of its own")
+	number = judged(kernel("place = 'TMPDIR'" + FILLS), "passed")
+	contains(sql(f"SELECT stdout FROM stages WHERE job_id = {number} AND name = 'test'")[0][0], "No space left on device")
+	judged(kernel("open('full', 'wb').write(b'x' * (1 << 29))"), "runtime error", "No space left on device")
+
+
+@test
+def filling_the_disk_for_the_next_stage():
+	if not before:
+		raise Skip("needs a disk of its own")
+	number = submit(kernel("place = 'TRITON_CACHE_DIR'\nos.makedirs(os.environ[place], exist_ok=True)" + FILLS), "ranked")
+	wait_for(number)
+	contains(job(number, "reason"), "No space left on device")
+	ordinary()
+
+
+# ---- tasks ----
+
+# What the eval of a task does, and what a right submission gets for it.
+TASKS = {
+	"syntax": ("def main(:\n", "runtime error", "SyntaxError"),
+	"missing": ("import a_file_that_was_forgotten\n", "runtime error", "ModuleNotFoundError"),
+	"segfault": ("import ctypes\nctypes.string_at(8)\n", "runtime error", "SIGSEGV"),
+	"silent": ("", "runtime error", "before its harness had checked everything"),
+	"cases": ("import sys\nsys.exit(113)\n", "internal error", "case file"),
+	"usage": ("import sys\nsys.exit(2)\n", "internal error", "mode"),
+	"hangs": ("import time\ntime.sleep(600)\n", "time limit", f"{LIMIT_S} s"),
+	"floods": ("import os\nwhile True: os.write(1, b'x' * 65536)\n", "output limit", "64 MiB"),
+	"garbage": ("import os\nos.write(int(os.environ['POPCORN_FD']), b'hello\\n')\n", "protocol violation", "hello"),
+	"impossible": (HARNESS.replace("mean=2000000", "mean=2e12"), "passed"),
+}
+
+
+def add_task(name, harness, verdict, *parts):
+	def one():
+		load_task(f"bad-{name}", TASK, harness=harness)
+		judged(RIGHT, verdict, *parts, board=f"bad-{name}")
+	one.__name__ = f"a task whose eval {name}: {verdict}"
+	test(one)
+
+
+for each, row in TASKS.items():
+	add_task(each, *row)
+
+
+@test
+def times_that_cannot_be_are_a_violation():
+	judged(RIGHT, "protocol violation", "the stage took", mode="ranked", board="bad-impossible")
+
+
+@test
+def the_worker_has_nothing_to_complain_of_and_ends_well():
+	pid = pids()[0]
+	os.kill(pid, 15)
+	equal(worker.process.wait(60), 0)
+	log = worker.log.read_text(errors="replace")
+	for word in ("Sanitizer", "ended", "exit code", "could not be", "is killed"):
+		lacks(log, word)
+
+
+code = 1
+try:
+	admin("migrate")
+	code = run()
+finally:
+	if before and worker and worker.process.poll() is None:
+		for left in children(worker.process.pid):
+			os.kill(left, 9)
+	close()
+	if group:
+		group.rmdir()
+sys.exit(code)

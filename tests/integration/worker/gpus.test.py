@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""podium-worker on a host with two GPUs, as a driver that is made here pretends: one job on each, or one on both."""
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import contains, equal, run, test  # noqa: E402
+from workers import HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, wait_for  # noqa: E402
+
+
+def fake_driver():
+	"""The environment in which NVML shows two H200."""
+	folder = scratch / "driver"
+	if not folder.exists():
+		folder.mkdir()
+		subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-o", folder / "libnvidia-ml.so.1",
+			pathlib.Path(__file__).with_name("fake_nvml.c")], check=True)
+	return {"LD_LIBRARY_PATH": str(folder), "PODIUM_WORKER_CPU": "0"}
+
+
+MANY = TASK.replace("gpus: [CPU]", "gpus: [H200]\nmulti_gpu: true").replace("seed: 1}", "seed: 1, world_size: 2}").replace(
+	"seed: 2}", "seed: 2, world_size: 2}").replace("seed: 3}", "seed: 3, world_size: WIDTH}")
+SHOWS = HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]').replace('print("printed by the harness")',
+	'print(os.environ["CUDA_VISIBLE_DEVICES"], os.environ.get("POPCORN_GPUS"), time.time())\ntime.sleep(0.2)').replace(
+	'out.close()', 'out.close()\nprint(time.time())')
+
+
+def shown(number):
+	"""(devices, POPCORN_GPUS, when it began, when it ended) of a test stage."""
+	return sql(f"SELECT REPLACE(stdout, '\\n', ' ') FROM stages WHERE job_id = {number} AND name = 'test'")[0][0].split()
+
+
+@test
+def gpus_are_offered_as_the_driver_names_them():
+	with Worker("gpus", **fake_driver()):
+		equal(sql("SELECT model, uuid, product, driver, compute_capability, memory_bytes FROM gpus g JOIN workers w ON w.id = g.worker_id "
+			"WHERE w.name = 'gpus' ORDER BY uuid"), [["H200", f"GPU-0000000{i}", "NVIDIA H200", "580.00", "9.0", str(150 << 30)] for i in (0, 1)])
+
+
+@test
+def one_worker_serves_two_gpus_at_once():
+	load_task("onegpu", TASK.replace("[CPU]", "[H200]"), SHOWS)
+	slow = "import time\n\ndef custom_kernel(data):\n    time.sleep(1)\n    return data\n"
+	with Worker("gpus", **fake_driver()):
+		numbers = [submit(slow, "test", board="onegpu", gpu="H200") for _ in range(2)]
+		for number in numbers:
+			wait_for(number)
+	equal(sql(f"SELECT COUNT(*) FROM jobs a JOIN jobs b ON a.id = {numbers[0]} AND b.id = {numbers[1]} AND a.started_at < b.finished_at "
+		"AND b.started_at < a.finished_at"), [["1"]])
+	equal(sorted(shown(number)[:2] for number in numbers), [["GPU-00000000", "None"], ["GPU-00000001", "None"]])
+
+
+@test
+def a_job_for_two_gpus_gets_both_and_nobody_else_has_them_meanwhile():
+	load_task("twogpus", MANY.replace("WIDTH", "2"), SHOWS)
+	with Worker("gpus", **fake_driver()):
+		numbers = [submit(mode="test", board=board, gpu="H200") for board in ("onegpu", "twogpus", "twogpus", "onegpu", "twogpus", "onegpu")]
+		for number in numbers:
+			wait_for(number)
+	equal([job(number, "verdict, attempt") for number in numbers], [["passed", "1"]] * 6)
+	for index in (1, 2, 4):
+		devices, count, began, ended = shown(numbers[index])
+		equal((devices, count), ("GPU-00000000,GPU-00000001", "2"))
+		for other in set(numbers) - {numbers[index]}:
+			_, _, other_began, other_ended = shown(other)
+			assert float(other_ended) <= float(began) or float(ended) <= float(other_began), (numbers[index], other)
+
+
+@test
+def a_job_for_more_gpus_than_there_are_fails_with_a_sentence():
+	load_task("threegpus", MANY.replace("WIDTH", "3"), SHOWS)
+	with Worker("gpus", **fake_driver()):
+		number = submit(board="threegpus", gpu="H200")
+		wait_for(number, "failed")
+	contains(job(number, "reason"), "wants 3 GPUs of the model H200 in one host, and the worker gpus has 2")
+
+
+code = 1
+try:
+	admin("migrate")
+	code = run()
+finally:
+	close()
+sys.exit(code)

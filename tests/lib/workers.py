@@ -1,0 +1,182 @@
+"""podium-worker processes against a MariaDB of the test's own, and a task without torch for them to run."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from mariadb import MariaDB
+from tap import equal, lacks
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / os.environ.get("B", "build/release")
+database = MariaDB()
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-worker-test."))
+scratch.chmod(0o755)
+sql = database.sql
+LEASE_MS = 5000 # longer than any hiccup of a busy machine
+
+RIGHT = "def custom_kernel(data):\n    return data\n"
+WRONG = "def custom_kernel(data):\n    return 'wrong'\n"
+SLOW = "import time\n\ndef custom_kernel(data):\n    time.sleep(30)\n    return data\n"
+REFERENCE = """
+def generate_input(seed):
+    return seed
+
+def check_implementation(data, output):
+    return output == data, f"expected {data}, got {output}"
+"""
+# A harness without torch, so that these tests measure the worker and not an import.
+HARNESS = """
+import os, sys, time
+from reference import check_implementation, generate_input
+mode, cases = sys.argv[1], open(sys.argv[2]).read().splitlines()
+out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
+kind = "test" if mode == "test" else "benchmark"
+print("printed by the harness")
+out.write(f"{kind}-count: {len(cases)}\\n")
+from submission import custom_kernel
+passed = True
+for index, case in enumerate(cases):
+    data = generate_input(int(case.split(":")[1]))
+    good, message = check_implementation(data, custom_kernel(data))
+    out.write(f"{kind}.{index}.spec: {case}\\n")
+    passed = passed and good
+    if kind == "test" or not good:
+        out.write(f"{kind}.{index}.status: {'pass' if good else 'fail'}\\n")
+        if not good:
+            out.write(f"{kind}.{index}.error: {message}\\n")
+    else:
+        time.sleep(0.01)
+        for name, value in dict(runs=3, mean=2000000, std=10, err=5, best=1999990, worst=2000010).items():
+            out.write(f"benchmark.{index}.{name}: {value}\\n")
+    out.flush()
+out.write(f"check: {'pass' if passed else 'fail'}\\n")
+out.close()
+sys.exit(0 if passed else 112)
+"""
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{seed: 1}, {seed: 2}]
+benchmarks: [{seed: 3}]
+gpus: [CPU]
+"""
+
+
+def admin(*arguments):
+	answer = subprocess.run([BUILD / "podium-admin", *arguments], capture_output=True, text=True, env=database.environment)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	return answer.stdout
+
+
+def load_task(name="small", definition=TASK, harness=HARNESS):
+	task = scratch / "tasks" / name
+	task.mkdir(parents=True)
+	(task / "task.yml").write_text(definition)
+	(task / "reference.py").write_text(REFERENCE)
+	(task / "eval.py").write_text(harness)
+	admin("task", "load", str(task))
+
+
+class Worker:
+	"""A podium-worker process with folders for jobs and locks of its own, so that it waits for no other one's device.
+	`before`: a command that starts it."""
+	all = []
+
+	def __init__(self, name="first", program=BUILD / "podium-worker", before=(), **settings):
+		Worker.all.append(self)
+		self.name, self.log = name, scratch / f"worker-{len(Worker.all)}.log"
+		self.jobs = jobs = scratch / f"jobs-{len(Worker.all)}"
+		jobs.mkdir(mode=0o755)
+		environment = {**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS), "PODIUM_POLL_MS": "20",
+			"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1", **settings}
+		self.process = subprocess.Popen([*before, program], env=environment, stdin=subprocess.DEVNULL,
+			stderr=open(self.log, "wb"), start_new_session=True)
+
+	def send(self, number):
+		os.kill(self.process.pid, number)
+
+	def end(self, number=signal.SIGTERM):
+		if self.process.poll() is None:
+			self.send(number)
+		return self.process.wait(60)
+
+	def says(self, words, limit_s=30):
+		until(lambda: words in self.log.read_text(errors="replace"), limit_s, lambda: self.log.read_text(errors="replace"))
+
+	def __enter__(self):
+		self.says("is ready")
+		return self
+
+	def __exit__(self, *_):
+		if self.process.poll() is None:
+			equal(self.end(), 0)
+		lacks(self.log.read_text(errors="replace"), "Sanitizer")
+
+
+def until(condition, limit_s=30, explain=lambda: ""):
+	end = time.time() + limit_s
+	while time.time() < end:
+		value = condition()
+		if value:
+			return value
+		time.sleep(0.02)
+	raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
+
+
+def submit(source=RIGHT, mode="ranked", user=1, board="small", gpu="CPU"):
+	"""As podium-web writes it. Returns the job's number."""
+	return int(sql(f"""
+		INSERT IGNORE INTO users (id, name, password_hash) VALUES ({user}, 'user-{user}', '');
+		INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)), '{mode}' FROM leaderboards WHERE name = '{board}';
+		INSERT INTO jobs (submission_id, gpu) VALUES (LAST_INSERT_ID(), '{gpu}');
+		SELECT LAST_INSERT_ID();""")[-1][0])
+
+
+def quoted(text):
+	return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def job(number, columns="state"):
+	row = sql(f"SELECT {columns} FROM jobs WHERE id = {number}")
+	return row[0] if "," in columns else row[0][0]
+
+
+def wait_for(number, state="done", limit_s=30):
+	until(lambda: job(number) == state, limit_s, lambda: job(number, "state, verdict, reason, progress, attempt"))
+
+
+def running(number):
+	"""Waits until the submission itself runs."""
+	until(lambda: job(number, "state, progress")[0] == "running" and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'"))
+
+
+def processes_of(worker):
+	"""The commands of what runs in the worker's folder for jobs."""
+	found = []
+	for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+		try:
+			command = status.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+			if "eval.py" in command and str(scratch) in os.readlink(status.parent / "cwd"):
+				found.append(command)
+		except OSError:
+			pass
+	return found
+
+
+def close():
+	"""At the end of the tests, however they ended."""
+	for left in Worker.all:
+		left.process.kill()
+	database.remove()
+	shutil.rmtree(scratch, ignore_errors=True)
