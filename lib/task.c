@@ -51,26 +51,13 @@ static const struct file *find_definition(const struct fileset *upload, struct t
 	return found;
 }
 
-/* Other things that people upload, with what they should do. */
-static const struct { const char *path, *advice; } OTHER_FORMS[] = {
-	{ "task.yaml", "there is a task.yaml; rename it to task.yml." },
-	{ "reference_code.cu", "there is none, but reference_code.cu; the form with a single file is for Python only for now, so "
-		"write a task.yml with lang: cu." },
-	{ "reference_code.cuh", "there is none, but reference_code.cuh; the form with a single file is for Python only for now, "
-		"so write a task.yml with lang: cu." },
-	{ "reference_code.cpp", "there is none, but reference_code.cpp; the form with a single file is for Python only for now, "
-		"so write a task.yml with lang: cu." },
-};
-
 static void refuse_form(struct task_reader *reader)
 {
-	for (size_t i = 0; i < COUNT(OTHER_FORMS); i++)
-		if (fileset_find(reader->upload, OTHER_FORMS[i].path)) {
-			task_fault(reader, NULL, NULL, "%s", OTHER_FORMS[i].advice);
-			return;
-		}
-	task_fault(reader, NULL, NULL, "there is none in the upload, and no reference_code.py either; every task needs one of "
-		"the two.");
+	if (fileset_find(reader->upload, "task.yaml"))
+		task_fault(reader, NULL, NULL, "there is a task.yaml; rename it to task.yml.");
+	else
+		task_fault(reader, NULL, NULL, "there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) either; "
+			"every task needs one of the two.");
 }
 
 static void check_slots(struct task_reader *reader)
@@ -80,9 +67,9 @@ static void check_slots(struct task_reader *reader)
 	for (size_t i = 0; i < task->file_count; i++)
 		slots += task->files[i].is_submission;
 	if (!slots)
-		task_fault(reader, NULL, "files", "no file has the source \"@SUBMISSION@\", so the participant's file has no place.");
+		task_fault(reader, reader->files_at, "files", "no file has the source \"@SUBMISSION@\", so the participant's file has no place.");
 	if (slots > 1)
-		task_fault(reader, NULL, "files", "%zu files have the source \"@SUBMISSION@\"; exactly one must.", slots);
+		task_fault(reader, reader->files_at, "files", "%zu files have the source \"@SUBMISSION@\"; exactly one must.", slots);
 }
 
 static void check_names(struct task_reader *reader)
@@ -93,21 +80,18 @@ static void check_names(struct task_reader *reader)
 		names[i] = task->files[i].name;
 	struct error error;
 	if (paths_check(reader->arena, names, task->file_count, &error))
-		task_fault(reader, NULL, "files", "%s", error.text);
+		task_fault(reader, reader->files_at, "files", "%s", error.text);
 }
 
 static void check_sizes(struct task_reader *reader)
 {
 	size_t total = 0;
 	for (size_t i = 0; i < reader->task->file_count; i++) {
-		const struct task_file *file = &reader->task->files[i];
-		const char *stock = task_stock_name(file);
-		const struct file *content = stock ? fileset_find(reader->stock, stock)
-			: fileset_find(reader->upload, file->source);
+		const struct file *content = task_file_content(reader, &reader->task->files[i]);
 		total += content ? content->length : 0;
 	}
 	if (total > fileset_most_total_bytes)
-		task_fault(reader, NULL, "files", "together they are larger than 16 MiB.");
+		task_fault(reader, reader->files_at, "files", "together they are larger than 16 MiB.");
 }
 
 void task_check_files(struct task_reader *reader)
@@ -119,13 +103,9 @@ void task_check_files(struct task_reader *reader)
 	check_sizes(reader);
 }
 
-/* A template is shown and downloaded, a sample is submitted: both must be what a submission may be. */
-static void check_text(struct task_reader *reader, const char *key, const char *path)
+void task_check_text(struct task_reader *reader, const struct yaml_node *at, const char *key, const struct file *file)
 {
-	const struct file *file = fileset_find(reader->upload, path);
 	const char *fault = NULL;
-	if (!file)
-		return;
 	if (!file->length)
 		fault = "is empty";
 	else if (file->length > sample_most_bytes)
@@ -133,16 +113,7 @@ static void check_text(struct task_reader *reader, const char *key, const char *
 	else if (!text_is_utf8(file->bytes, file->length) || memchr(file->bytes, '\0', file->length))
 		fault = "is not UTF-8 text";
 	if (fault)
-		task_fault(reader, NULL, key, "the file %s %s.", quote(reader->arena, path), fault);
-}
-
-static void check_texts(struct task_reader *reader)
-{
-	const struct task *task = reader->task;
-	for (size_t i = 0; i < task->template_count; i++)
-		check_text(reader, "templates", task->templates[i].source);
-	for (size_t i = 0; i < task->expected_count; i++)
-		check_text(reader, "podium.expected", task->expected[i].source);
+		task_fault(reader, at, key, "the file %s %s.", quote(reader->arena, file->path), fault);
 }
 
 static struct task *empty_task(struct arena *arena)
@@ -162,19 +133,17 @@ int task_check(struct arena *arena, const struct fileset *upload, const struct f
 		.task = *task = empty_task(arena), .faults = faults,
 	};
 	const struct file *definition = find_definition(upload, &reader);
-	const struct file *single = fileset_find(upload, "reference_code.py");
+	const struct file *single = definition || faults->count ? NULL : task_find_single(&reader);
 	if (definition) {
 		reader.name = definition->path;
 		reader.folder = arena_strndup(arena, definition->path, strlen(definition->path) - strlen("task.yml"));
 		task_read_yaml(&reader, definition);
 	} else if (single && !faults->count) {
-		reader.name = single->path;
 		task_read_single(&reader, single);
 	} else if (!faults->count) {
 		refuse_form(&reader);
 	}
 	task_check_files(&reader);
-	check_texts(&reader);
 	return faults->count ? ERROR_INPUT : 0;
 }
 

@@ -68,10 +68,11 @@ struct task {
 	enum task_engine engine;
 	const char *flops, *bytes;         /* formulas over the case arguments (lib/formula.h), NULL: not given */
 	double tolerance;                  /* for the page; 0: not given */
+	const char *kernel_signature;      /* the __global__ function that alone is submitted; NULL: whole files are */
 	struct task_expected *expected;    size_t expected_count;
 };
 
-/* Reads task.yml (or, without one, the older single file reference_code.py) out of `upload`.
+/* Reads task.yml (or, without one, the older single file reference_code.py, .cuh, .cu or .cpp) out of `upload`.
  * `stock` holds the harness files that `source: "@STOCK@"` names. Checks everything that can be checked
  * without running it; the sentence names file, line and key. The task lives in `arena`. */
 int task_parse(struct arena *arena, const struct fileset *upload, const struct fileset *stock, struct task **task,

@@ -1,5 +1,6 @@
 /* Case lines: `size: 128; seed: 5`. The evaluation splits them at ';' and ':', and an existing eval.py
- * expects the values as Python's str() writes them, so that is how they are written here. */
+ * expects the values as Python's str() writes them, so that is how they are written here; except for truth
+ * values, which some evaluations take for words or read in lower case only. */
 #include "lib/task_reader.h"
 
 #include "lib/buffer.h"
@@ -46,14 +47,22 @@ static void append_quoted(struct buffer *out, const char *text)
 	buffer_byte(out, mark);
 }
 
-static void append_python(struct buffer *out, const struct yaml_node *node)
+static const char *truth_text(enum task_truth form, bool truth)
+{
+	static const char *const texts[][2] = {
+		[TRUTH_PYTHON] = { "False", "True" }, [TRUTH_LOWERCASE] = { "false", "true" }, [TRUTH_NUMBERS] = { "0", "1" },
+	};
+	return texts[form][truth];
+}
+
+static void append_python(struct buffer *out, const struct yaml_node *node, enum task_truth truth)
 {
 	switch (node->kind) {
 	case YAML_NULL:
 		buffer_text(out, "None");
 		break;
 	case YAML_BOOL:
-		buffer_text(out, node->truth ? "True" : "False");
+		buffer_text(out, truth_text(truth, node->truth));
 		break;
 	case YAML_INTEGER:
 		buffer_printf(out, "%lld", (long long)node->integer);
@@ -70,10 +79,10 @@ static void append_python(struct buffer *out, const struct yaml_node *node)
 		buffer_byte(out, node->kind == YAML_LIST ? '[' : '{');
 		for (const struct yaml_node *child = node->first; child; child = child->next) {
 			if (child->key) {
-				append_python(out, child->key);
+				append_python(out, child->key, truth);
 				buffer_text(out, ": ");
 			}
-			append_python(out, child);
+			append_python(out, child, truth);
 			buffer_text(out, child->next ? ", " : "");
 		}
 		buffer_byte(out, node->kind == YAML_LIST ? ']' : '}');
@@ -93,22 +102,20 @@ static const char *line_fault(const char *text)
 {
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
 		if (*at == '\n' || *at == '\r')
-			return "contains a line break, which ends a case";
+			return "contains a line break"; /* which ends a case, and an option of a compiler */
 		if (*at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0))
 			return "contains a control character";
-		if (*at == ';')
-			return "contains \";\", which separates the arguments of a case";
 	}
 	return NULL;
 }
 
-const char *task_python_text(struct arena *arena, const struct yaml_node *node, const char **fault)
+const char *task_python_text(struct arena *arena, const struct yaml_node *node, enum task_truth truth, const char **fault)
 {
 	cleanup_buffer struct buffer out = {0};
 	if (node->kind == YAML_TEXT)
 		buffer_text(&out, node->text);
 	else
-		append_python(&out, node);
+		append_python(&out, node, truth);
 	*fault = has_date(node) ? "is a date to YAML; put it in quotes if it is meant as text" : line_fault(buffer_string(&out));
 	return *fault ? NULL : arena_strdup(arena, buffer_string(&out));
 }
@@ -142,7 +149,11 @@ static const char *case_line(struct task_reader *reader, const struct yaml_node 
 	cleanup_buffer struct buffer line = {0};
 	bool good = true;
 	for (const struct yaml_node *child = node->first; child; child = child->next) {
-		const char *fault, *text = task_python_text(reader->arena, child, &fault);
+		const char *fault, *text = task_python_text(reader->arena, child, reader->truth, &fault);
+		if (text && strchr(text, ';')) {
+			text = NULL;
+			fault = "contains \";\", which separates the arguments of a case";
+		}
 		if (!check_name(reader, child->key, key, number))
 			good = false;
 		else if (!text)

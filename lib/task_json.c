@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum member_type { TEXT_MEMBER, OPTIONAL_TEXT_MEMBER, WHOLE_MEMBER, REAL_MEMBER, TRUTH_MEMBER, ENUM_MEMBER, VERDICT_MEMBER };
+/* A LATER member may be missing: definitions were stored before it was thought of. */
+enum member_type { TEXT_MEMBER, OPTIONAL_TEXT_MEMBER, LATER_TEXT_MEMBER, WHOLE_MEMBER, REAL_MEMBER, TRUTH_MEMBER, ENUM_MEMBER, VERDICT_MEMBER };
 
 struct member {
 	const char *name;
@@ -45,6 +46,7 @@ static const struct member TASK_MEMBERS[] = {
 	MEMBER(OPTIONAL_TEXT_MEMBER, task, flops),
 	MEMBER(OPTIONAL_TEXT_MEMBER, task, bytes),
 	MEMBER(REAL_MEMBER, task, tolerance),
+	MEMBER(LATER_TEXT_MEMBER, task, kernel_signature),
 };
 
 static const struct member FILE_MEMBERS[] = {
@@ -88,6 +90,7 @@ static json_t *member_to_json(const struct member *member, const void *base)
 	switch (member->type) {
 	case TEXT_MEMBER:
 	case OPTIONAL_TEXT_MEMBER:
+	case LATER_TEXT_MEMBER:
 		text = *(const char *const *)place;
 		break;
 	case WHOLE_MEMBER:
@@ -159,6 +162,9 @@ static bool member_from_json(struct arena *arena, const struct member *member, c
 	case OPTIONAL_TEXT_MEMBER:
 		*(const char **)place = arena_strdup(arena, text);
 		return text || (member->type == OPTIONAL_TEXT_MEMBER && json_is_null(value));
+	case LATER_TEXT_MEMBER:
+		*(const char **)place = arena_strdup(arena, text);
+		return text || !value || json_is_null(value);
 	case WHOLE_MEMBER:
 		*(int64_t *)place = json_integer_value(value);
 		return json_is_integer(value);

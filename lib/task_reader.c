@@ -161,7 +161,7 @@ void task_read_texts(struct task_reader *reader, const struct yaml_node *value, 
 	size_t count = 0;
 	for (const struct yaml_node *child = texts ? value->first : NULL; child; child = child->next) {
 		const char *text = take_text(reader, child, key);
-		for (size_t i = 0; i < count && text; i++)
+		for (size_t i = 0; i < count && text && !key->may_repeat; i++)
 			if (strcmp(texts[i], text) == 0) {
 				task_fault(reader, child, key->name, "%s is there twice.", quote(reader->arena, text));
 				text = NULL;
@@ -211,6 +211,14 @@ const char *task_file_name_fault(const char *text)
 	if (text[0] == '-')
 		return "begins with \"-\", which commands take for an option";
 	return path_fault(text, strlen(text));
+}
+
+const struct file *task_file_content(const struct task_reader *reader, const struct task_file *file)
+{
+	const char *stock = task_stock_name(file);
+	if (file->is_submission)
+		return NULL;
+	return stock ? fileset_find(reader->stock, stock) : fileset_find(reader->upload, file->source);
 }
 
 const char *task_stock_name(const struct task_file *file)

@@ -1,26 +1,82 @@
-/* The older form: no task.yml, but one reference_code.py with generate_input(), ref_kernel and
- * check_implementation(custom_output, ref_output) -> bool. A stock shim named reference.py gives it the
- * interface that the stock eval.py expects. */
+/* The older form: no task.yml, but one reference_code.py (or .cuh, .cu, .cpp) with generate_input(), ref_kernel and
+ * check_implementation(custom_output, ref_output) -> bool. Stock files give it the interface that the stock
+ * evaluation expects. With an evaluation of its own, which reports one score, the stock file that runs it reports
+ * for it. Either way an ordinary task comes out. */
 #include "lib/task_reader.h"
 
-#include "lib/buffer.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
 #include <ctype.h>
+#include <regex.h>
 #include <string.h>
 
-static const struct task_file SINGLE_FILES[] = {
-	{ "submission.py", "@SUBMISSION@", true },
-	{ "reference_code.py", "reference_code.py", false },
-	{ "reference.py", "@STOCK@:single_reference.py", false },
-	{ "eval.py", "@STOCK@", false },
-	{ "utils.py", "@STOCK@", false },
+#define SLOT "@SUBMISSION@"
+#define CODE "@CODE@" /* the reference, by whatever name it was uploaded */
+
+enum { most_words = 6, most_files = 8 };
+
+/* Texts and files end with NULL. */
+static const struct form {
+	const char *codes[most_words];      /* names that the reference may have */
+	const char *needs[most_words];      /* words in it, without which the stock evaluation cannot use it */
+	const char *evaluation;             /* name of the task's own, if it has one */
+	const char *stock_slot, *train_slot; /* of the submission with the stock evaluation; where the reference names it */
+	struct task_file stock_files[most_files], own_files[most_files]; /* beside the submission */
+	const char *main, *own_main;        /* py */
+	const char *sources[most_words], *own_sources[most_words]; /* cu */
+	const char *template_language;
+	const char *endings[most_words];    /* of templates and samples */
+} FORMS[] = {
+	[TASK_PY] = {
+		.codes = { "reference_code.py" },
+		.needs = { "generate_input", "ref_kernel", "check_implementation" },
+		.evaluation = "eval.py",
+		.stock_slot = "submission.py", .train_slot = "train.py",
+		.stock_files = {
+			{ "reference_code.py", CODE, false }, { "reference.py", "@STOCK@:single_reference.py", false },
+			{ "eval.py", "@STOCK@", false }, { "utils.py", "@STOCK@", false },
+		},
+		.own_files = {
+			{ "reference.py", CODE, false }, { "eval.py", "eval.py", false }, { "score_eval.py", "@STOCK@", false },
+		},
+		.main = "eval.py", .own_main = "score_eval.py",
+		.template_language = "Python",
+		.endings = { ".py" },
+	},
+	[TASK_CU] = {
+		.codes = { "reference_code.cuh", "reference_code.cu", "reference_code.cpp" },
+		.needs = { "generate_input", "ref_kernel", "check_implementation", "input_t", "output_t" },
+		.evaluation = "eval.cu",
+		.stock_slot = "train.cuh", .train_slot = "train.cuh",
+		.stock_files = {
+			{ "reference_code.cuh", CODE, false }, { "reference.cuh", "@STOCK@:single_reference.cuh", false },
+			{ "task.h", "@STOCK@:single_reference.cuh", false }, { "single_main.cu", "@STOCK@", false },
+			{ "eval.cu", "@STOCK@", false }, { "utils.h", "@STOCK@", false },
+		},
+		.own_files = {
+			{ "reference.cuh", CODE, false }, { "eval.cu", "eval.cu", false }, { "score_eval.cu", "@STOCK@", false },
+		},
+		.sources = { "single_main.cu" }, .own_sources = { "eval.cu", "score_eval.cu" },
+		.template_language = "CUDA",
+		.endings = { ".cu", ".cuh", ".cpp" },
+	},
 };
-static const char *const SINGLE_TESTS[] = { "seed: 1", "seed: 2", "seed: 3" };
-static const char *const SINGLE_BENCHMARKS[] = { "seed: 4" };
-static const char *const SINGLE_FUNCTIONS[] = { "generate_input", "ref_kernel", "check_implementation" };
+
+static const char *const SEED_TESTS[] = { "seed: 1", "seed: 2", "seed: 3" };
+static const char *const SEED_BENCHMARKS[] = { "seed: 4" };
+static const char SAMPLES[] = "samples/";
+
+/* One upload in this form. */
+struct single {
+	struct task_reader *reader;
+	const struct form *form;
+	const struct file *code, *evaluation; /* the latter NULL for the stock one */
+	const char *slot;
+};
+
+/* ---- what the files say ---- */
 
 /* Whether the word stands anywhere: it may be defined, assigned or imported. */
 static bool mentions(const char *code, const char *word)
@@ -34,68 +90,191 @@ static bool mentions(const char *code, const char *word)
 	return false;
 }
 
-static const char *skip_to_statement(const char *code)
+/* What the group of the pattern matches in one of the code's lines, or NULL. */
+static const char *find_group(struct arena *arena, const char *code, const char *pattern)
 {
-	if (strncmp(code, "\xef\xbb\xbf", 3) == 0)
-		code += 3;
-	for (;;) {
-		code += strspn(code, " \t\r\n\f");
-		if (*code != '#')
-			return code;
-		code += strcspn(code, "\r\n");
+	regex_t compiled;
+	regmatch_t groups[2];
+	if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE))
+		return NULL;
+	bool found = regexec(&compiled, code, COUNT(groups), groups, 0) == 0;
+	regfree(&compiled);
+	return found ? arena_strndup(arena, code + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so)) : NULL;
+}
+
+/* The file by which `code` imports or includes the submission: train.py, train.cuh, submission.py; or NULL. */
+static const char *imported_slot(struct arena *arena, enum task_language language, const char *code)
+{
+	static const char *const names[] = { "train", "submission" };
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const char *pattern = language == TASK_PY ?
+			arena_printf(arena, "^[ \t]*(from[ \t]+%s[ \t]+import|import[ \t]+%s)([^A-Za-z0-9_.]|$)", names[i], names[i]) :
+			arena_printf(arena, "^[ \t]*#[ \t]*include[ \t]*\"(%s\\.(cuh|cu|cpp|h|hpp))\"", names[i]);
+		const char *found = find_group(arena, code, pattern);
+		if (found)
+			return language == TASK_PY ? arena_printf(arena, "%s.py", names[i]) : found;
+	}
+	return NULL;
+}
+
+static bool is_text(const struct file *file)
+{
+	return text_is_utf8(file->bytes, file->length) && !memchr(file->bytes, '\0', file->length);
+}
+
+static void check_code(struct single *single)
+{
+	struct task_reader *reader = single->reader;
+	if (!is_text(single->code)) {
+		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
+		return;
+	}
+	for (const char *const *word = single->form->needs; !single->evaluation && *word; word++)
+		if (!mentions(single->code->bytes, *word))
+			task_fault(reader, NULL, NULL, "it has no %s; the form with a single file needs generate_input(), ref_kernel and "
+				"check_implementation(custom_output, ref_output)%s.", *word,
+				single->form == &FORMS[TASK_CU] ? ", and the types input_t and output_t" : "");
+}
+
+/* An evaluation of the task's own must name the submission, or there is no place for it, and give a score. */
+static void check_evaluation(struct single *single)
+{
+	struct task_reader *reader = single->reader;
+	if (!is_text(single->evaluation)) {
+		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
+		return;
+	}
+	if (!task_is_score_evaluation(single->evaluation))
+		task_fault(reader, NULL, NULL, "it is none that reports one score; an evaluation beside %s must print "
+			"\"score: SECONDS\", and one with tests and benchmarks needs a task.yml.", single->code->path);
+	single->slot = imported_slot(reader->arena, reader->task->language, single->evaluation->bytes);
+	if (!single->slot)
+		task_fault(reader, NULL, NULL, "it %s, so the participant's file has no place.",
+			reader->task->language == TASK_PY ? "imports neither train nor submission" : "includes neither \"train.cuh\" nor "
+			"\"submission.cuh\"");
+}
+
+static void choose_slot(struct single *single)
+{
+	const struct form *form = single->form;
+	bool named = imported_slot(single->reader->arena, single->reader->task->language, single->code->bytes);
+	single->slot = named ? form->train_slot : form->stock_slot;
+}
+
+/* ---- the files of the task ---- */
+
+static bool is_named(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (strcmp(task->files[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void add_file(struct task *task, const char *name, const char *source)
+{
+	task->files[task->file_count++] = (struct task_file){ name, source, strcmp(source, SLOT) == 0 };
+}
+
+static bool is_template(const struct form *form, const char *path)
+{
+	for (const char *const *ending = form->endings; *ending; ending++)
+		if (strncmp(path, "template", 8) == 0 && strcmp(path + 8, *ending) == 0)
+			return true;
+	return false;
+}
+
+/* What the reference or the evaluation may want to import: everything that is nothing else. */
+static bool is_helper(const struct single *single, const struct file *file)
+{
+	const char *path = file->path;
+	return file != single->code && file != single->evaluation && !is_template(single->form, path) &&
+		strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0 && !text_ends_with(path, ".md") && strncmp(path, "LICENSE", 7) != 0;
+}
+
+static void add_helpers(struct single *single)
+{
+	const struct fileset *upload = single->reader->upload;
+	for (size_t i = 0; i < upload->count; i++) {
+		const struct file *file = &upload->files[i];
+		if (!is_helper(single, file))
+			continue;
+		if (is_named(single->reader->task, file->path))
+			task_fault(single->reader, NULL, NULL, "the file %s has the name of one that the form with a single file needs for "
+				"itself; rename it.", quote(single->reader->arena, file->path));
+		else
+			add_file(single->reader->task, file->path, file->path);
 	}
 }
 
-static size_t indentation(const char *line)
+static void add_files(struct single *single)
 {
-	return strspn(line, " \t");
+	struct task_reader *reader = single->reader;
+	const struct form *form = single->form;
+	reader->task->files = arena_array(reader->arena, struct task_file, most_files + reader->upload->count + 1);
+	add_file(reader->task, single->slot, SLOT);
+	for (const struct task_file *file = single->evaluation ? form->own_files : form->stock_files; file->name; file++) {
+		add_file(reader->task, file->name, strcmp(file->source, CODE) == 0 ? single->code->path : file->source);
+		const char *stock = task_stock_name(file);
+		if (stock && !fileset_find(reader->stock, stock))
+			task_fault(reader, NULL, NULL, "there is no stock file %s.", quote(reader->arena, stock));
+	}
+	add_helpers(single);
 }
 
-/* Lines after the first lose the indentation that they have in common, as Python's help() does it. */
-static const char *dedent(struct arena *arena, const char *text, size_t length)
+static size_t count_texts(const char *const *texts)
 {
-	const char *copy = arena_strndup(arena, text, length);
-	size_t least = SIZE_MAX;
-	for (const char *line = strchr(copy, '\n'); line; line = strchr(line + 1, '\n')) {
-		size_t spaces = indentation(line + 1);
-		if (line[1 + spaces] && !strchr("\r\n", line[1 + spaces]) && spaces < least)
-			least = spaces;
-	}
-	cleanup_buffer struct buffer out = {0};
-	for (const char *line = copy; *line;) {
-		size_t skip = line == copy ? indentation(line) : indentation(line) < least ? indentation(line) : least;
-		size_t end = strcspn(line, "\n");
-		buffer_append(&out, line + skip, end - skip);
-		line += end;
-		if (*line)
-			buffer_byte(&out, *line++);
-	}
-	while (out.length && isspace((unsigned char)out.data[out.length - 1]))
-		out.data[--out.length] = '\0';
-	return arena_strdup(arena, buffer_string(&out) + strspn(buffer_string(&out), "\r\n"));
+	size_t count = 0;
+	while (texts[count])
+		count++;
+	return count;
 }
 
-/* The module's docstring, if it is the first statement and in triple quotes; else "". */
-static const char *docstring(struct arena *arena, const char *code)
+static const char **copy_texts(struct arena *arena, const char *const *texts, size_t count)
 {
-	const char *at = skip_to_statement(code);
-	if (*at == 'r' || *at == 'R')
-		at++;
-	if (strncmp(at, "\"\"\"", 3) != 0 && strncmp(at, "'''", 3) != 0)
-		return "";
-	const char mark[] = { *at, *at, *at, '\0' };
-	const char *end = strstr(at + 3, mark);
-	return end ? dedent(arena, at + 3, (size_t)(end - at) - 3) : "";
+	return arena_copy(arena, texts, count * sizeof *texts);
+}
+
+static void add_start(struct single *single)
+{
+	struct task *task = single->reader->task;
+	const struct form *form = single->form;
+	const char *const *sources = single->evaluation ? form->own_sources : form->sources;
+	task->main = single->evaluation ? form->own_main : form->main;
+	task->source_count = count_texts(sources);
+	task->sources = copy_texts(single->reader->arena, sources, task->source_count);
+}
+
+/* An evaluation of this age takes no arguments: its one case says only what is run. */
+static void add_cases(struct single *single)
+{
+	struct task *task = single->reader->task;
+	struct arena *arena = single->reader->arena;
+	const char *only = arena_printf(arena, "evaluation: %s", single->form->evaluation);
+	task->test_count = single->evaluation ? 1 : COUNT(SEED_TESTS);
+	task->tests = copy_texts(arena, single->evaluation ? &only : SEED_TESTS, task->test_count);
+	task->benchmark_count = COUNT(SEED_BENCHMARKS);
+	task->benchmarks = copy_texts(arena, single->evaluation ? &only : SEED_BENCHMARKS, task->benchmark_count);
+	task->ranking_by = RANKING_BY_LAST;
+}
+
+/* ---- templates and samples ---- */
+
+static bool has_ending(const struct form *form, const char *path)
+{
+	for (const char *const *ending = form->endings; *ending; ending++)
+		if (text_ends_with(path, *ending))
+			return true;
+	return false;
 }
 
 /* samples/wrong-answer.py and samples/wrong-answer-zeros.py are expected to be wrong answers. */
-static enum verdict sample_verdict(const char *path)
+static enum verdict sample_verdict(const struct form *form, const char *path)
 {
-	static const char folder[] = "samples/";
-	if (strncmp(path, folder, sizeof folder - 1) != 0 || !text_ends_with(path, ".py"))
+	if (strncmp(path, SAMPLES, sizeof SAMPLES - 1) != 0 || !has_ending(form, path))
 		return VERDICT_NONE;
 	for (enum verdict verdict = VERDICT_PASSED; verdict <= VERDICT_PROTOCOL_VIOLATION; verdict++) {
-		const char *name = verdict_name(verdict), *at = path + sizeof folder - 1;
+		const char *name = verdict_name(verdict), *at = path + sizeof SAMPLES - 1;
 		while (*name && (*at == *name || (*at == '-' && *name == ' '))) {
 			at++;
 			name++;
@@ -106,72 +285,68 @@ static enum verdict sample_verdict(const char *path)
 	return VERDICT_NONE;
 }
 
-static void read_samples(struct task_reader *reader)
+static void read_samples(struct single *single)
 {
-	struct task *task = reader->task;
-	task->expected = arena_array(reader->arena, struct task_expected, reader->upload->count + 1);
-	for (size_t i = 0; i < reader->upload->count; i++) {
-		const char *path = reader->upload->files[i].path;
-		enum verdict verdict = sample_verdict(path);
+	struct task *task = single->reader->task;
+	const struct fileset *upload = single->reader->upload;
+	task->expected = arena_array(single->reader->arena, struct task_expected, upload->count + 1);
+	for (size_t i = 0; i < upload->count; i++) {
+		const char *path = upload->files[i].path;
+		enum verdict verdict = sample_verdict(single->form, path);
 		if (verdict != VERDICT_NONE)
 			task->expected[task->expected_count++] = (struct task_expected){ path, verdict, "ranked" };
 	}
 }
 
-static void read_template(struct task_reader *reader)
+static void read_template(struct single *single)
 {
-	const struct file *file = fileset_find(reader->upload, "template.py");
-	if (!file)
-		return;
-	reader->task->templates = arena_array(reader->arena, struct task_template, 1);
-	reader->task->templates[0] = (struct task_template){ "Python", file->path };
-	reader->task->template_count = 1;
+	struct task *task = single->reader->task;
+	const struct fileset *upload = single->reader->upload;
+	task->templates = arena_array(single->reader->arena, struct task_template, 1);
+	for (size_t i = 0; i < upload->count && !task->template_count; i++)
+		if (is_template(single->form, upload->files[i].path))
+			task->templates[task->template_count++] =
+				(struct task_template){ single->form->template_language, upload->files[i].path };
 }
 
-static void check_code(struct task_reader *reader, const struct file *code)
-{
-	if (!text_is_utf8(code->bytes, code->length) || memchr(code->bytes, '\0', code->length)) {
-		task_fault(reader, NULL, NULL, "the file is not UTF-8 text.");
-		return;
-	}
-	for (size_t i = 0; i < COUNT(SINGLE_FUNCTIONS); i++)
-		if (!mentions(code->bytes, SINGLE_FUNCTIONS[i]))
-			task_fault(reader, NULL, NULL, "it has no %s; the form with a single file needs generate_input(), ref_kernel and "
-				"check_implementation(custom_output, ref_output).", SINGLE_FUNCTIONS[i]);
-}
+/* ---- the whole ---- */
 
-static void check_stock(struct task_reader *reader)
+const struct file *task_find_single(struct task_reader *reader)
 {
-	for (size_t i = 0; i < COUNT(SINGLE_FILES); i++) {
-		const char *stock = task_stock_name(&SINGLE_FILES[i]);
-		if (stock && !fileset_find(reader->stock, stock))
-			task_fault(reader, NULL, NULL, "there is no stock file %s.", quote(reader->arena, stock));
-	}
-}
-
-static const char **copy_texts(struct arena *arena, const char *const *texts, size_t count)
-{
-	return arena_copy(arena, texts, count * sizeof *texts);
+	const struct file *found = NULL;
+	for (size_t i = 0; i < COUNT(FORMS); i++)
+		for (const char *const *name = FORMS[i].codes; *name; name++) {
+			const struct file *file = fileset_find(reader->upload, *name);
+			if (file && found)
+				task_fault(reader, NULL, NULL, "there is none, but both %s and %s; keep one of them.", found->path, file->path);
+			if (!file || found)
+				continue;
+			found = file;
+			reader->task->language = (enum task_language)i;
+		}
+	return found;
 }
 
 void task_read_single(struct task_reader *reader, const struct file *code)
 {
-	check_code(reader, code);
-	check_stock(reader);
+	const struct form *form = &FORMS[reader->task->language];
+	struct single single = { .reader = reader, .form = form, .code = code,
+		.evaluation = fileset_find(reader->upload, form->evaluation) };
+	reader->name = code->path;
+	check_code(&single);
+	if (single.evaluation) {
+		reader->name = single.evaluation->path;
+		check_evaluation(&single);
+		reader->name = code->path;
+	} else {
+		choose_slot(&single);
+	}
 	if (reader->faults->count)
 		return;
-	struct task *task = reader->task;
-	struct arena *arena = reader->arena;
-	task->language = TASK_PY;
-	task->description = docstring(arena, code->bytes);
-	task->main = "eval.py";
-	task->files = arena_copy(arena, SINGLE_FILES, sizeof SINGLE_FILES);
-	task->file_count = COUNT(SINGLE_FILES);
-	task->tests = copy_texts(arena, SINGLE_TESTS, COUNT(SINGLE_TESTS));
-	task->test_count = COUNT(SINGLE_TESTS);
-	task->benchmarks = copy_texts(arena, SINGLE_BENCHMARKS, COUNT(SINGLE_BENCHMARKS));
-	task->benchmark_count = COUNT(SINGLE_BENCHMARKS);
-	task->ranking_by = RANKING_BY_LAST;
-	read_template(reader);
-	read_samples(reader);
+	reader->task->description = task_docstring(reader->arena, reader->task->language, code->bytes);
+	add_files(&single);
+	add_start(&single);
+	add_cases(&single);
+	read_template(&single);
+	read_samples(&single);
 }

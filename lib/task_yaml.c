@@ -12,6 +12,7 @@ static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
 static const char *const ENGINES[] = { "custom", "isolated", NULL };
 static const char *const TEMPLATE_LANGUAGES[] = { "CUDA", "Python", "Triton", "HIP", "CuteDSL", NULL };
+static const char *const TRUTHS[] = { "python", "lowercase", "numbers", NULL };
 static const char *const MODES[] = { "test", "benchmark", "ranked", NULL };
 
 /* Rules of texts. */
@@ -45,6 +46,13 @@ static const char *library_fault(const char *text)
 	return *text ? NULL : "is empty";
 }
 
+static const char *signature_fault(const char *text)
+{
+	size_t length = strlen(text);
+	return strncmp(text, "__global__ ", 11) == 0 && strchr(text, '(') && text[length - 1] == ')' && !strpbrk(text, ";{}\n") ? NULL
+		: "is not the signature of a kernel, as in __global__ void add(const float *a, float *b, int n)";
+}
+
 /* files */
 
 static const struct task_key FILE_KEYS[] = {
@@ -70,6 +78,7 @@ static void read_source(struct task_reader *reader, const struct yaml_node *at, 
 
 static void read_files(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
 {
+	reader->files_at = value;
 	if (value->kind == YAML_LIST && value->count > fileset_most_files) {
 		task_fault(reader, value, key->name, "there are %zu files; at most %d are allowed.", value->count,
 			fileset_most_files);
@@ -114,7 +123,7 @@ static void read_define(struct task_reader *reader, const struct yaml_node *node
 	if (node->kind == YAML_LIST || node->kind == YAML_MAP)
 		fault = "must be a number, text or nothing";
 	else if (node->kind != YAML_NULL)
-		value = task_python_text(reader->arena, node, &fault);
+		value = task_python_text(reader->arena, node, TRUTH_NUMBERS, &fault);
 	if (fault)
 		task_fault(reader, node, key->name, "the value of %s %s.", shown, fault);
 	else
@@ -178,7 +187,8 @@ static const struct task_key CU_CONFIG_KEYS[] = {
 	  .required = true },
 	{ .name = "include_dirs", .read = task_read_texts, TASK_LIST(include_dirs, include_dir_count), .rule = include_fault },
 	{ .name = "defines", .read = read_defines },
-	{ .name = "compile_flags", .read = task_read_texts, TASK_LIST(compile_flags, compile_flag_count), .rule = flag_fault },
+	{ .name = "compile_flags", .read = task_read_texts, TASK_LIST(compile_flags, compile_flag_count), .rule = flag_fault,
+	  .may_repeat = true },
 };
 
 static void read_config(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
@@ -191,6 +201,7 @@ static void read_config(struct task_reader *reader, const struct yaml_node *valu
 	else
 		task_read_map(reader, value, key->name, CU_CONFIG_KEYS, COUNT(CU_CONFIG_KEYS), base);
 	reader->prefix = "";
+	reader->truth = task_detect_truth(reader);
 }
 
 static void read_language(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
@@ -224,6 +235,8 @@ static void read_template(struct task_reader *reader, const struct yaml_node *no
 		return;
 	}
 	const struct file *file = task_source(reader, node, key->name, node->text);
+	if (file)
+		task_check_text(reader, node, key->name, file);
 	if (file)
 		task->templates[task->template_count++] = (struct task_template){ node->key->text, file->path };
 }
@@ -268,6 +281,8 @@ static void read_expectation(struct task_reader *reader, const struct yaml_node 
 			quote(reader->arena, text.verdict));
 	else if (file)
 		task->expected[task->expected_count++] = (struct task_expected){ file->path, verdict, MODES[text.mode] };
+	if (file)
+		task_check_text(reader, node, "expected", file);
 }
 
 static void read_expected(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
@@ -298,10 +313,30 @@ static void read_tolerance(struct task_reader *reader, const struct yaml_node *v
 			value->kind == YAML_TEXT ? " (YAML takes 1e-5 for text; write 1.0e-5)" : "");
 }
 
+/* For the page; what holds participants to it is its declaration in the task's own files. */
+static void read_signature(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+{
+	task_read_text(reader, value, key, base);
+	const char *text = reader->task->kernel_signature;
+	if (text && reader->language_known && reader->task->language != TASK_CU)
+		task_fault(reader, value, key->name, "only a task with lang: cu can take a kernel alone.");
+	else if (text && !task_declares(reader, text))
+		task_fault(reader, value, key->name, "none of the files declares %s; without that declaration (ending in \";\") a "
+			"submission with other parameters would not be found out.", quote(reader->arena, text));
+}
+
+static void read_truth_form(struct task_reader *reader, const struct yaml_node *value, const struct task_key *key, void *base)
+{
+	(void)base;
+	task_read_choice(reader, value, key, &reader->truth);
+}
+
 static const struct task_key PODIUM_KEYS[] = {
 	{ .name = "flops", .read = read_formula, TASK(flops) },
 	{ .name = "bytes", .read = read_formula, TASK(bytes) },
 	{ .name = "tolerance", .read = read_tolerance, TASK(tolerance) },
+	{ .name = "kernel_signature", .read = read_signature, TASK(kernel_signature), .rule = signature_fault },
+	{ .name = "booleans", .read = read_truth_form, .offset = 0, .choices = TRUTHS },
 	{ .name = "engine", .read = task_read_choice, TASK(engine), .choices = ENGINES },
 	{ .name = "expected", .read = read_expected, TASK_LIST(expected, expected_count) },
 };
@@ -332,12 +367,13 @@ static void read_libraries(struct task_reader *reader, const struct yaml_node *v
 	task_read_texts(reader, value, &into, &ignored);
 }
 
-/* In reading order: files and multi_gpu before what is checked against them. */
+/* In reading order: files, podium.booleans and multi_gpu before what is read or checked with them. */
 static const struct task_key TASK_KEYS[] = {
 	{ .name = "lang", .read = read_language, TASK(language), .choices = LANGUAGES, .required = true },
 	{ .name = "description", .read = task_read_text, TASK(description), .required = true },
 	{ .name = "files", .read = read_files, TASK_LIST(files, file_count), .required = true },
 	{ .name = "config", .read = read_config, .required = true },
+	{ .name = "podium", .read = read_podium },
 	{ .name = "templates", .read = read_templates },
 	{ .name = "gpus", .read = task_read_texts, TASK_LIST(gpus, gpu_count), .rule = gpu_fault },
 	{ .name = "libraries", .read = read_libraries, .rule = library_fault },
@@ -350,7 +386,6 @@ static const struct task_key TASK_KEYS[] = {
 	{ .name = "ranked_timeout", .read = task_read_whole, TASK(ranked_timeout_s), .least = 1, .most = task_most_timeout_s },
 	{ .name = "ranking_by", .read = task_read_choice, TASK(ranking_by), .choices = RANKINGS },
 	{ .name = "seed", .read = read_seed, TASK(seed), .least = 0, .most = INT32_MAX },
-	{ .name = "podium", .read = read_podium },
 };
 
 static bool has_cases(const struct yaml_node *root, const char *key)
@@ -397,6 +432,8 @@ void task_read_yaml(struct task_reader *reader, const struct file *definition)
 	if (root->kind != YAML_MAP)
 		return;
 	check_cases(reader, root);
+	if (!reader->faults->count)
+		task_wrap_score_evaluation(reader);
 	reader->prefix = "podium.";
 	check_formula(reader, root, "flops", reader->task->flops);
 	check_formula(reader, root, "bytes", reader->task->bytes);

@@ -35,7 +35,10 @@ static void add(struct fileset *set, const char *path, const char *text)
 static struct world make_world(struct arena *arena)
 {
 	struct world world = { .arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena) };
-	static const char *const names[] = { "eval.py", "utils.py", "eval.cu", "utils.h", "single_reference.py" };
+	static const char *const names[] = {
+		"eval.py", "utils.py", "single_reference.py", "score_eval.py", "eval.cu", "utils.h", "wrapped_kernel.cu",
+		"single_reference.cuh", "single_main.cu", "score_eval.cu",
+	};
 	for (size_t i = 0; i < COUNT(names); i++)
 		add(&world.stock, names[i], arena_printf(arena, "stock %s\n", names[i]));
 	return world;
@@ -156,6 +159,82 @@ static void case_values_are_written_as_python_writes_them(void **state)
 		"n: 16; eps: 1e-05; raw: 1e-5; causal: True; none: None; shape: [1, [2, 'x']]; dtype: bf16");
 }
 
+/* The line of a case with truth values, where these files evaluate. */
+static const char *truth_line(struct arena *arena, const char *eval, const char *reference, const char *more)
+{
+	struct world world = make_world(arena);
+	add(&world.upload, "eval.py", eval);
+	add(&world.upload, "reference.py", reference);
+	add(&world.upload, "task.yml", arena_printf(arena, HEAD "files:\n  - {name: submission.py, source: '@SUBMISSION@'}\n"
+		"  - {name: eval.py, source: eval.py}\n  - {name: reference.py, source: reference.py}\n" CONFIG
+		"benchmarks: [{n: 5, mask: yes, pair: [1, false]}]\n%s", more));
+	if (parse(&world))
+		fail_msg("%s", world.error.text);
+	return world.task->benchmarks[0];
+}
+
+/* Evaluations that know no truth values take "False" for a text, which is true; a 0 is not. */
+static void truth_values_are_written_as_the_evaluation_reads_them(void **state)
+{
+	(void)state;
+	static const struct { const char *eval, *reference, *more, *line; } cases[] = {
+		{ "int(value)", "", "", "n: 5; mask: 1; pair: [1, 0]" },
+		{ "value == 'true'", "", "", "n: 5; mask: true; pair: [1, false]" },
+		{ "value.lower() == \"true\"", "mask == 'True'", "", "n: 5; mask: true; pair: [1, false]" },
+		{ "value in ('True', 'False')", "", "", "n: 5; mask: True; pair: [1, False]" },
+		{ "ast.literal_eval(value)", "", "", "n: 5; mask: True; pair: [1, False]" },
+		{ "int(value)", "mask == \"True\"", "", "n: 5; mask: True; pair: [1, False]" },
+		{ "int(value)", "", "podium: {booleans: lowercase}\n", "n: 5; mask: true; pair: [1, false]" },
+		{ "value == 'true'", "", "podium: {booleans: python}\n", "n: 5; mask: True; pair: [1, False]" },
+		{ "value == 'true'", "", "podium: {booleans: numbers}\n", "n: 5; mask: 1; pair: [1, 0]" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		assert_string_equal(truth_line(arena, cases[i].eval, cases[i].reference, cases[i].more), cases[i].line);
+	}
+}
+
+#define CU_HEAD "lang: cu\ndescription: d\nfiles:\n  - {name: submission.cuh, source: '@SUBMISSION@'}\n" \
+	"  - {name: wrapped_kernel.cu, source: '@STOCK@'}\n  - {name: eval.cu, source: '@STOCK@'}\n" \
+	"  - {name: reference.cuh, source: reference.cuh}\n"
+
+static void options_of_the_compiler_stay_as_they_are_written(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const struct task *task = parse_good(arena, CU_HEAD "config:\n  sources: [wrapped_kernel.cu]\n"
+		"  compile_flags: [-Xcompiler, -fopenmp, -Xcompiler, -march=native]\n"
+		"  defines: {FAST: true, SLOW: no, HALF: 0.5, PAIR: 'a;b'}\n" CASES).task;
+	assert_int_equal(task->compile_flag_count, 4);
+	assert_string_equal(task->compile_flags[2], "-Xcompiler");
+	static const char *const values[] = { "1", "0", "0.5", "a;b" };
+	for (size_t i = 0; i < COUNT(values); i++)
+		assert_string_equal(task->defines[i].value, values[i]);
+}
+
+#define KERNEL CU_HEAD "config: {sources: [wrapped_kernel.cu]}\n" CASES
+
+static void the_signature_of_a_kernel_must_be_declared_by_the_task(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	static const char yaml[] = KERNEL "podium: {kernel_signature: '__global__ void add(const float *a, int n)'}\n";
+	struct world world = upload_with(arena, yaml);
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_non_null(strstr(world.error.text, "line 14, podium.kernel_signature: none of the files declares \"__global__ void add("));
+	world = make_world(arena);
+	add(&world.upload, "task.yml", yaml);
+	add(&world.upload, "reference.cuh", "#pragma once\n__global__ void\n  add(const float* a,\n      int n) ;\n");
+	if (parse(&world))
+		fail_msg("%s", world.error.text);
+	assert_string_equal(world.task->kernel_signature, "__global__ void add(const float *a, int n)");
+	json_t *json = task_to_json(world.task);
+	struct task *again;
+	assert_int_equal(task_from_json(arena, json, &again, &world.error), 0);
+	assert_string_equal(again->kernel_signature, world.task->kernel_signature);
+	json_decref(json);
+}
+
 /* Each is a whole task.yml and the distinctive part of its sentence. */
 static const struct { const char *yaml, *part; } REFUSED[] = {
 	{ "", "task.yml is empty." },
@@ -172,7 +251,7 @@ static const struct { const char *yaml, *part; } REFUSED[] = {
 	{ "lang: py\ndescription: 5\n" FILES CONFIG CASES, "line 2, description: expected text, not a whole number \"5\"" },
 	{ HEAD "files: eval.py\n" CONFIG CASES, "line 5, files: expected a list" },
 	{ HEAD "files: [eval.py]\n" CONFIG CASES, "line 5: entry 1 of files must be a map" },
-	{ HEAD "files:\n  - {name: eval.py, source: '@STOCK@'}\n" CONFIG CASES, "no file has the source \"@SUBMISSION@\"" },
+	{ HEAD "files:\n  - {name: eval.py, source: '@STOCK@'}\n" CONFIG CASES, "line 6, files: no file has the source \"@SUBMISSION@\"" },
 	{ HEAD FILES "  - {name: b.py, source: '@SUBMISSION@'}\n" CONFIG CASES, "2 files have the source \"@SUBMISSION@\"" },
 	{ HEAD FILES "  - {name: b.py}\n" CONFIG CASES, "line 9: entry 4 of files lacks the key source." },
 	{ HEAD FILES "  - {name: b.py, sorce: x}\n" CONFIG CASES, "entry 4 of files has no key \"sorce\"; did you mean source?" },
@@ -206,12 +285,15 @@ static const struct { const char *yaml, *part; } REFUSED[] = {
 	{ GOOD "seed: 2147483648\n", "seed: expected a whole number from 0 to 2147483647" },
 	{ GOOD "templates: {Rust: template.py}\n", "templates: \"Rust\" is not a language of templates" },
 	{ GOOD "templates: {Python: t.py}\n", "templates: the source \"t.py\" is not in the upload." },
-	{ GOOD "templates: {Python: samples/latin.py}\n", "templates: the file \"samples/latin.py\" is not UTF-8 text." },
+	{ GOOD "templates: {Python: samples/latin.py}\n", "line 15, templates: the file \"samples/latin.py\" is not UTF-8 text." },
 	{ GOOD "gpus: [A B]\n", "gpus: \"A B\" is not the name of a GPU" },
 	{ GOOD "gpus: [H200, H200]\n", "gpus: \"H200\" is there twice." },
 	{ GOOD "podium: {expect: []}\n", "podium has no key \"expect\"; did you mean expected?" },
 	{ GOOD "podium: {engine: fast}\n", "podium.engine: expected custom or isolated, not \"fast\"." },
 	{ GOOD "podium: {tolerance: 1e-5}\n", "podium.tolerance: expected a number above 0, not \"1e-5\" (YAML takes 1e-5 for text" },
+	{ GOOD "podium: {booleans: yes}\n", "podium.booleans: expected python, lowercase or numbers, not \"yes\"." },
+	{ KERNEL "podium: {kernel_signature: void add()}\n", "\"void add()\" is not the signature of a kernel" },
+	{ GOOD "podium: {kernel_signature: __global__ void add()}\n", "only a task with lang: cu can take a kernel alone." },
 	{ GOOD "podium: {flops: 2 * m}\n", "podium.flops: the formula \"2 * m\" for benchmark 1 uses m, which is not a number" },
 	{ GOOD "podium: {bytes: 2 * (size}\n", "for benchmark 1 expected \")\"" },
 	{ GOOD "podium: {expected: [{source: samples/right.py, verdict: great}]}\n", "\"great\" is not a verdict that a sample can get" },
@@ -394,6 +476,12 @@ static void damaged_json_is_refused_member_by_member(void **state)
 		struct error error;
 		assert_int_equal(task_from_json(arena, damaged, &task, &error), ERROR_INPUT);
 		json_object_del(damaged, key);
+		if (strcmp(key, "kernel_signature") == 0) { /* definitions from before it was thought of lack it */
+			assert_int_equal(task_from_json(arena, damaged, &task, &error), 0);
+			assert_null(task->kernel_signature);
+			json_decref(damaged);
+			continue;
+		}
 		assert_int_equal(task_from_json(arena, damaged, &task, &error), ERROR_INPUT);
 		assert_non_null(strstr(error.text, key));
 		json_decref(damaged);
@@ -439,12 +527,152 @@ static void a_single_file_becomes_a_py_task(void **state)
 	assert_round_trip(arena, task);
 }
 
+#define SINGLE_CUH "/* Copy the input.\n *\n *     indented\n */\n#include <vector>\nusing input_t = std::vector<float>, output_t = input_t;\n" \
+	"input_t generate_input();\noutput_t ref_kernel(input_t);\nbool check_implementation(output_t, output_t);\n"
+
+static void a_single_file_in_c_becomes_a_cu_task(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "reference_code.cuh", "reference_code.cu", "reference_code.cpp" };
+	for (size_t i = 0; i < COUNT(names); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		add(&world.upload, names[i], SINGLE_CUH);
+		add(&world.upload, "table.h", "// helper\n");
+		add(&world.upload, "README.md", "r\n");
+		add(&world.upload, "template.cu", "t\n");
+		add(&world.upload, "samples/passed.cu", "p\n");
+		add(&world.upload, "samples/wrong-answer.cuh", "w\n");
+		add(&world.upload, "samples/passed.py", "p\n");
+		if (parse(&world))
+			fail_msg("%s", world.error.text);
+		const struct task *task = world.task;
+		assert_int_equal(task->language, TASK_CU);
+		assert_string_equal(task->description, "Copy the input.\n\n    indented");
+		assert_string_equal(task->files[0].name, "train.cuh");
+		assert_true(task->files[0].is_submission);
+		assert_int_equal(task->file_count, 8);
+		assert_string_equal(task->files[7].name, "table.h");
+		assert_null(task->main);
+		assert_int_equal(task->source_count, 1);
+		assert_string_equal(task->sources[0], "single_main.cu");
+		assert_string_equal(task->templates[0].language, "CUDA");
+		assert_int_equal(task->expected_count, 2);
+		struct task_content *contents;
+		size_t count;
+		assert_int_equal(task_contents(arena, task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
+		assert_string_equal(content(contents, count, ROLE_FILE, "reference_code.cuh")->bytes, SINGLE_CUH);
+		assert_string_equal(content(contents, count, ROLE_FILE, "task.h")->bytes, "stock single_reference.cuh\n");
+		assert_round_trip(arena, task);
+	}
+}
+
+static void the_first_comment_of_a_single_file_is_its_description(void **state)
+{
+	(void)state;
+	static const struct { const char *top, *description; } cases[] = {
+		{ "// Sum of a vector.\n//\n//   * exact\n#pragma once\n", "Sum of a vector.\n\n  * exact" },
+		{ "\n/** Sum. */\n", "Sum." }, { "#pragma once\n// no\n", "" }, { "/* never ends\n", "" }, { "\xef\xbb\xbf// Marked.\n", "Marked." },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		add(&world.upload, "reference_code.cu", arena_printf(arena, "%s%s", cases[i].top, strchr(SINGLE_CUH, '#')));
+		if (parse(&world))
+			fail_msg("%s", world.error.text);
+		assert_string_equal(world.task->description, cases[i].description);
+	}
+}
+
+/* Where the reference or the evaluation imports the submission, and where that puts it. */
+static void the_submission_gets_the_name_by_which_it_is_imported(void **state)
+{
+	(void)state;
+	static const struct { const char *code, *reference, *eval, *slot; } cases[] = {
+		{ "reference_code.py", SINGLE, NULL, "submission.py" },
+		{ "reference_code.py", SINGLE "import train\n", NULL, "train.py" },
+		{ "reference_code.py", SINGLE "import training\n# import train\n", NULL, "submission.py" },
+		{ "reference_code.py", "", "from train import custom_kernel\nprint('score:', 1)", "train.py" },
+		{ "reference_code.py", "", "  from submission import custom_kernel\nprint('score:', 1)", "submission.py" },
+		{ "reference_code.py", "", "import train as t\nlog('score', 1)", "train.py" },
+		{ "reference_code.cu", "", "#include \"train.cuh\"\nlog(\"score\", s);", "train.cuh" },
+		{ "reference_code.cu", "", "# include \"train.cu\"\n<< \"score: \" << s;", "train.cu" },
+		{ "reference_code.cpp", "", "#include \"submission.cuh\"\nlog(\"duration.mean\", s);", "submission.cuh" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		add(&world.upload, cases[i].code, cases[i].reference);
+		bool python = strstr(cases[i].code, ".py");
+		if (cases[i].eval)
+			add(&world.upload, python ? "eval.py" : "eval.cu", cases[i].eval);
+		if (parse(&world))
+			fail_msg("%s", world.error.text);
+		assert_string_equal(world.task->files[0].name, cases[i].slot);
+		assert_true(world.task->files[0].is_submission);
+		if (!cases[i].eval)
+			continue;
+		assert_string_equal(python ? world.task->main : world.task->sources[1], python ? "score_eval.py" : "score_eval.cu");
+		assert_string_equal(world.task->files[1].name, python ? "reference.py" : "reference.cuh");
+		assert_string_equal(world.task->benchmarks[0], python ? "evaluation: eval.py" : "evaluation: eval.cu");
+	}
+}
+
+static void a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file(void **state)
+{
+	(void)state;
+	static const struct { const char *eval; bool wrapped; } cases[] = {
+		{ "print(f'score: {mean}')", true }, { "log(\"score\", mean)", true }, { "log('benchmark.0.mean', 1); scores = 'score:'", false },
+		{ "underscore", false },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		add(&world.upload, "eval.py", cases[i].eval);
+		add(&world.upload, "eval.cu", cases[i].eval);
+		add(&world.upload, "task.yml", HEAD "files:\n  - {name: train.py, source: '@SUBMISSION@'}\n"
+			"  - {name: eval.py, source: eval.py}\n" CONFIG CASES);
+		assert_int_equal(parse(&world), 0);
+		assert_string_equal(world.task->main, cases[i].wrapped ? "score_eval.py" : "eval.py");
+		assert_int_equal(world.task->file_count, cases[i].wrapped ? 3 : 2);
+		world.upload.files[2] = (struct file){ "task.yml", "lang: cu\ndescription: d\nfiles: [{name: train.cuh, source: '@SUBMISSION@'}, "
+			"{name: eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\nbenchmarks: [{n: 1}]\n", 0 };
+		world.upload.files[2].length = strlen(world.upload.files[2].bytes);
+		if (parse(&world))
+			fail_msg("%s", world.error.text);
+		assert_int_equal(world.task->source_count, cases[i].wrapped ? 2 : 1);
+	}
+}
+
+static void faults_of_a_single_file_with_an_evaluation_are_found_at_once(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct world world = make_world(arena);
+	add(&world.upload, "reference_code.cu", "\xff");
+	add(&world.upload, "eval.cu", "int main() {}");
+	assert_int_equal(task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
+	assert_int_equal(world.faults.count, 3);
+	static const char *const parts[] = { "reference_code.cu: the file is not UTF-8 text.", "eval.cu: it is none that reports one score",
+		"eval.cu: it includes neither \"train.cuh\" nor \"submission.cuh\"" };
+	for (size_t i = 0; i < COUNT(parts); i++)
+		assert_non_null(strstr(world.faults.sentences[i], parts[i]));
+	add(&world.upload, "reference_code.py", SINGLE);
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_non_null(strstr(world.error.text, "but both reference_code.py and reference_code.cu; keep one of them."));
+	world = make_world(arena);
+	add(&world.upload, "reference_code.py", SINGLE);
+	add(&world.upload, "utils.py", "");
+	assert_int_equal(parse(&world), ERROR_INPUT);
+	assert_non_null(strstr(world.error.text, "the file \"utils.py\" has the name of one that the form"));
+}
+
 static const struct { const char *path, *text, *part; } OTHER_UPLOADS[] = {
-	{ "readme.md", "x", "task.yml: there is none in the upload, and no reference_code.py either" },
+	{ "readme.md", "x", "task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) either" },
 	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
-	{ "reference_code.cu", "x", "reference_code.cu; the form with a single file is for Python only for now" },
-	{ "reference_code.cuh", "x", "is for Python only for now" },
-	{ "reference_code.cpp", "x", "is for Python only for now" },
+	{ "reference_code.cu", "x", "reference_code.cu: it has no generate_input; the form" },
+	{ "reference_code.cuh", "generate_input ref_kernel check_implementation input_t", "reference_code.cuh: it has no output_t;" },
+	{ "reference_code.cpp", "\xff", "reference_code.cpp: the file is not UTF-8 text." },
 	{ "reference_code.py", "def generate_input(): ...\ndef ref_kernels(): ...", "reference_code.py: it has no ref_kernel;" },
 	{ "reference_code.py", "\xff", "reference_code.py: the file is not UTF-8 text." },
 };
@@ -514,6 +742,9 @@ int main(void)
 		cmocka_unit_test(every_key_of_a_py_task_is_kept),
 		cmocka_unit_test(every_key_of_a_cu_task_is_kept),
 		cmocka_unit_test(case_values_are_written_as_python_writes_them),
+		cmocka_unit_test(truth_values_are_written_as_the_evaluation_reads_them),
+		cmocka_unit_test(options_of_the_compiler_stay_as_they_are_written),
+		cmocka_unit_test(the_signature_of_a_kernel_must_be_declared_by_the_task),
 		cmocka_unit_test(every_fault_in_a_definition_has_its_own_sentence),
 		cmocka_unit_test(all_faults_are_found_at_once),
 		cmocka_unit_test(too_many_cases_are_refused),
@@ -524,6 +755,11 @@ int main(void)
 		cmocka_unit_test(json_round_trips_exactly),
 		cmocka_unit_test(damaged_json_is_refused_member_by_member),
 		cmocka_unit_test(a_single_file_becomes_a_py_task),
+		cmocka_unit_test(a_single_file_in_c_becomes_a_cu_task),
+		cmocka_unit_test(the_first_comment_of_a_single_file_is_its_description),
+		cmocka_unit_test(the_submission_gets_the_name_by_which_it_is_imported),
+		cmocka_unit_test(a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file),
+		cmocka_unit_test(faults_of_a_single_file_with_an_evaluation_are_found_at_once),
 		cmocka_unit_test(uploads_without_a_definition_are_told_what_is_missing),
 		cmocka_unit_test(formulas_have_the_precedence_of_python),
 		cmocka_unit_test(mutated_definitions_never_crash_and_what_passes_round_trips),

@@ -1,0 +1,120 @@
+/* What the text of a task's own files says about how it wants to be served. */
+#include "lib/task_reader.h"
+
+#include "lib/buffer.h"
+#include "lib/scope.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* In the order in which they decide. An evaluation that compares with "true" in any form gets it in lower case:
+ * one that lowers the word first is content with that as well. */
+static const struct { const char *sign; enum task_truth truth; } TRUTH_SIGNS[] = {
+	{ "\"true\"", TRUTH_LOWERCASE }, { "'true'", TRUTH_LOWERCASE },
+	{ "\"True\"", TRUTH_PYTHON }, { "'True'", TRUTH_PYTHON }, { "literal_eval", TRUTH_PYTHON },
+};
+
+static bool has(const struct file *file, const char *text)
+{
+	return memmem(file->bytes, file->length, text, strlen(text)) != NULL;
+}
+
+static bool find_sign(const struct file *file, enum task_truth *truth)
+{
+	for (size_t i = 0; i < COUNT(TRUTH_SIGNS); i++)
+		if (has(file, TRUTH_SIGNS[i].sign)) {
+			*truth = TRUTH_SIGNS[i].truth;
+			return true;
+		}
+	return false;
+}
+
+static bool is_program(const struct task *task, const char *name)
+{
+	if (task->main && strcmp(task->main, name) == 0)
+		return true;
+	for (size_t i = 0; i < task->source_count; i++)
+		if (strcmp(task->sources[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The program first: what another file compares with "True" may be something else. */
+enum task_truth task_detect_truth(const struct task_reader *reader)
+{
+	const struct task *task = reader->task;
+	enum task_truth truth;
+	for (int program = 1; program >= 0; program--)
+		for (size_t i = 0; i < task->file_count; i++) {
+			const struct task_file *file = &task->files[i];
+			const struct file *content = task_file_content(reader, file);
+			if (!content || is_program(task, file->name) != program)
+				continue;
+			if (program && task_stock_name(file))
+				return TRUTH_PYTHON;
+			if (!task_stock_name(file) && find_sign(content, &truth))
+				return truth;
+		}
+	return TRUTH_NUMBERS;
+}
+
+/* What it would write, as it stands in a program: `print(f"score: {mean}")`, `log("score", mean)`. */
+bool task_is_score_evaluation(const struct file *file)
+{
+	static const char *const signs[] = { "score:", "\"score\"", "'score'", "duration.mean" };
+	bool found = false;
+	for (size_t i = 0; i < COUNT(signs); i++)
+		found = found || has(file, signs[i]);
+	return found && !has(file, "benchmark") && !has(file, "test-count");
+}
+
+static struct task_file *own_program(const struct task_reader *reader, const char *name)
+{
+	for (size_t i = 0; i < reader->task->file_count; i++) {
+		struct task_file *file = &reader->task->files[i];
+		if (strcmp(file->name, name) == 0)
+			return task_stock_name(file) || !task_file_content(reader, file) ? NULL : file;
+	}
+	return NULL;
+}
+
+/* Lists of a definition have room for one more. */
+void task_wrap_score_evaluation(struct task_reader *reader)
+{
+	struct task *task = reader->task;
+	const char *program = task->language == TASK_PY ? "eval.py" : "eval.cu";
+	const char *wrapper = task->language == TASK_PY ? "score_eval.py" : "score_eval.cu";
+	const struct task_file *file = own_program(reader, program);
+	if (!file || !is_program(task, program) || own_program(reader, wrapper) || is_program(task, wrapper) ||
+		!task_is_score_evaluation(task_file_content(reader, file)) || !fileset_find(reader->stock, wrapper))
+		return;
+	task->files[task->file_count++] = (struct task_file){ wrapper, "@STOCK@", false };
+	if (task->language == TASK_PY)
+		task->main = wrapper;
+	else
+		task->sources[task->source_count++] = wrapper;
+}
+
+static void append_solid(struct buffer *out, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isspace((unsigned char)text[i]))
+			buffer_byte(out, text[i]);
+}
+
+bool task_declares(const struct task_reader *reader, const char *signature)
+{
+	cleanup_buffer struct buffer wanted = {0};
+	append_solid(&wanted, signature, strlen(signature));
+	buffer_byte(&wanted, ';');
+	bool found = false;
+	for (size_t i = 0; i < reader->task->file_count && !found; i++) {
+		const struct file *content = task_file_content(reader, &reader->task->files[i]);
+		if (!content || task_stock_name(&reader->task->files[i]))
+			continue;
+		cleanup_buffer struct buffer solid = {0};
+		append_solid(&solid, content->bytes, content->length);
+		found = memmem(buffer_string(&solid), solid.length, wanted.data, wanted.length) != NULL;
+	}
+	return found;
+}
