@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-enum { most_event_bytes = 2 * 1024 * 1024, ready_ms = 20 * 1000, end_ms = 10 * 1000 };
+enum { most_event_bytes = 2 * 1024 * 1024, ready_ms = 20 * 1000, idle_end_ms = 1000, end_ms = 10 * 1000 };
 
 /* ---- starting ---- */
 
@@ -172,8 +172,9 @@ static int end_process(struct runner *runner)
 {
 	int status = 0;
 	close(runner->input);
+	bool over = has_ended(runner->pid, idle_end_ms, &status);
 	close(runner->output); /* it may be waiting for us to read; then it notices that nobody does */
-	if (!has_ended(runner->pid, end_ms, &status)) {
+	if (!over && !has_ended(runner->pid, end_ms, &status)) {
 		kill(-runner->pid, SIGKILL);
 		waitpid(runner->pid, &status, 0);
 	}
