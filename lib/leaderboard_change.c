@@ -108,10 +108,15 @@ static const struct statement CURRENT = SELECT(struct current, CURRENT_COLUMNS,
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? FOR UPDATE");
 static const struct statement SWITCH_VERSION = COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 
+static int64_t actor_id(const struct change *change)
+{
+	return change->actor->id ? change->actor->id : SQL_NULL_INTEGER;
+}
+
 static int insert_version(struct database *db, const struct change *change, struct error *error)
 {
-	int64_t version_id, creator_id = change->actor->id ? change->actor->id : SQL_NULL_INTEGER;
-	int rc = task_draft_insert(db, &change->draft, change->id, creator_id, &version_id, error);
+	int64_t version_id;
+	int rc = task_draft_insert(db, &change->draft, change->id, actor_id(change), &version_id, error);
 	return rc ? rc : database_execute(db, &SWITCH_VERSION, error, "ii", version_id, change->id);
 }
 
@@ -154,7 +159,7 @@ static int insert_leaderboard(struct database *db, struct change *change, struct
 {
 	const struct leaderboard_settings *settings = change->settings;
 	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitiii", settings->name,
-		change->actor->id ? change->actor->id : SQL_NULL_INTEGER, settings->deadline_ms, (int64_t)settings->accepting,
+		actor_id(change), settings->deadline_ms, (int64_t)settings->accepting,
 		(int64_t)settings->sources_public_after_deadline, (int64_t)randombytes_uniform(UINT32_C(1) << 31));
 	if (rc == ERROR_CONFLICT) {
 		fail_field(error, "name", "There is a leaderboard named %s already; choose another name.", settings->name);
@@ -271,7 +276,7 @@ static int update_task(struct database *db, struct change *change, const struct 
 	if (comparison.difference == TASK_READS_DIFFERENTLY) {
 		buffer_printf(notes, "%stask: still version %lld, with another %s", separator, number,
 			task_comparison_words(change->arena, &comparison));
-		return task_draft_rewrite(db, change->arena, &change->draft, current->task_version_id, error);
+		return task_draft_rewrite(db, change->arena, &change->draft, current->task_version_id, actor_id(change), error);
 	}
 	buffer_printf(notes, "%stask: version %lld with %zu files, was version %lld", separator, number + 1,
 		change->draft.content_count, number);

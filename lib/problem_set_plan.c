@@ -132,8 +132,8 @@ static int compare_task(const struct planning *planning, struct plan_item *item)
 	long long number = (long long)item->before.version_number;
 	const char *before = arena_printf(arena, "version %lld", number), *words = task_comparison_words(arena, &comparison);
 	add_change(item, "task", before, comparison.difference == TASK_RUNS_DIFFERENTLY
-		? arena_printf(arena, "version %lld, whose ranking begins anew; other: %s", number + 1, words)
-		: arena_printf(arena, "still version %lld; other: %s", number, words));
+		? arena_printf(arena, "version %lld, whose ranking begins anew; changed: %s", number + 1, words)
+		: arena_printf(arena, "still version %lld; changed: %s", number, words));
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/buffer.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -121,12 +122,18 @@ static bool files_run_differently(const json_t *before, const json_t *after)
 	return different;
 }
 
+/* As task.yml has it: without the unit. */
+static const char *member_name(struct arena *arena, const char *member)
+{
+	return arena_strndup(arena, member, strlen(member) - (text_ends_with(member, "_timeout_s") ? 2 : 0));
+}
+
 static void compare_member(struct difference *found, const char *member, const json_t *before, const json_t *after)
 {
 	if (!differs(before, after))
 		return;
 	bool runs = strcmp(member, "files") == 0 ? files_run_differently(before, after) : !is_only_read(member);
-	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY, arena_strdup(found->arena, member));
+	add_part(found, runs ? TASK_RUNS_DIFFERENTLY : TASK_READS_DIFFERENTLY, member_name(found->arena, member));
 }
 
 static int compare_definitions(struct difference *found, const char *before, const char *after, struct error *error)
@@ -226,7 +233,8 @@ static const struct statement INSERT_VERSION = COMMAND(
 static const struct statement INSERT_FILE = COMMAND(
 	"INSERT INTO task_files (task_version_id, path, role, sha256) VALUES (?, ?, ?, ?)");
 static const struct statement REWRITE_VERSION = COMMAND(
-	"UPDATE task_versions SET description = ?, definition = ?, revision = revision + 1 WHERE id = ?");
+	"UPDATE task_versions SET description = ?, definition = ?, created_by = COALESCE(?, created_by), "
+	"revision = revision + 1 WHERE id = ?");
 static const struct statement DELETE_READ_FILES = COMMAND("DELETE FROM task_files WHERE task_version_id = ? AND role <> 'file'");
 /* What anything refers to stays, because a foreign key holds it; IGNORE makes that no error. */
 static const struct statement DELETE_UNUSED_BLOB = COMMAND("DELETE IGNORE FROM blobs WHERE sha256 = ?");
@@ -259,13 +267,14 @@ int task_draft_insert(struct database *db, const struct task_draft *draft, int64
 }
 
 int task_draft_rewrite(struct database *db, struct arena *arena, const struct task_draft *draft, int64_t version_id,
-	struct error *error)
+	int64_t by, struct error *error)
 {
 	struct stored_file *files;
 	size_t count;
 	int rc = database_rows(db, arena, &STORED_FILES, &files, &count, error, "i", version_id);
 	if (!rc)
-		rc = database_execute(db, &REWRITE_VERSION, error, "ssi", draft->task->description, draft->definition, version_id);
+		rc = database_execute(db, &REWRITE_VERSION, error, "ssii", draft->task->description, draft->definition, by,
+			version_id);
 	if (!rc)
 		rc = database_execute(db, &DELETE_READ_FILES, error, "i", version_id);
 	if (!rc)

@@ -44,8 +44,8 @@ int task_draft_insert(struct database *db, const struct task_draft *draft, int64
 	int64_t *version_id, struct error *error);
 
 /* Replaces what is only read in a version from which the draft does not differ in what runs; part of the caller's
- * transaction. */
+ * transaction. `by` becomes the version's creator, unless it is SQL_NULL_INTEGER. */
 int task_draft_rewrite(struct database *db, struct arena *arena, const struct task_draft *draft, int64_t version_id,
-	struct error *error);
+	int64_t by, struct error *error);
 
 #endif

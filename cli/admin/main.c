@@ -27,7 +27,7 @@ static const struct command {
 	{ "task check", "FOLDER|ZIP...", task_check_command, "say what is wrong with a task" },
 	{ "task load", "[--dry-run] [--set PATH] FOLDER|SET.yaml|ZIP...", task_load_command,
 		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to date;\n"
-		"      --dry-run only says what would be done, --set names the YAML in a zip that has several" },
+		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a folder" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
 	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now; fails when there is none" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },

@@ -62,8 +62,10 @@ static int read_upload(struct arena *arena, const char *path, struct load *load,
 {
 	load->upload = fileset_make(arena);
 	load->stock = stock_fileset(arena);
-	if (!is_yaml(path))
+	if (!is_yaml(path) || !is_set_path(path))
 		return admin_read_upload(&load->upload, path, error);
+	if (load->yaml)
+		return fail(error, ERROR_INPUT, "%s is a YAML file itself; --set names one in a zip or a folder.", path);
 	const char *slash = strrchr(path, '/');
 	load->yaml = slash ? slash + 1 : path;
 	if (strcmp(load->yaml, "task.yml") == 0)

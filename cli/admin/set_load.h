@@ -6,11 +6,11 @@
 
 #include <stdbool.h>
 
-/* Whether the path is that of a set: a file, a zip or a YAML other than task.yml. */
+/* Whether the path is a file, which then must be a set: a zip with one, or its YAML. */
 bool is_set_path(const char *path);
 
-/* `path` is a set's YAML, whose folder is its upload, or a zip with one; `chosen` names the YAML in a zip that has
- * several, else NULL. Returns how much was refused or could not be done, each said on stderr. */
+/* `path` is a set's YAML, whose folder is its upload, or a zip or a folder with one; `chosen` names the YAML in it
+ * where there are several, else NULL. Returns how much was refused or could not be done, each said on stderr. */
 int load_set(struct database *db, const char *path, const char *chosen, bool dry_run);
 
 #endif

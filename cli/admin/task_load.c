@@ -96,56 +96,64 @@ static int create(struct database *db, struct arena *arena, const struct source 
 	return rc;
 }
 
-static int say_difference(struct database *db, struct arena *arena, const struct source *source,
-	const struct leaderboard *before, struct error *error)
+static int compare(struct database *db, struct arena *arena, const struct source *source,
+	const struct leaderboard *before, struct task_comparison *comparison, struct error *error)
 {
 	struct task_draft draft;
-	struct task_comparison comparison = {0};
 	int rc = task_draft_make(arena, source->task, &source->upload, &source->stock, &draft, error);
-	if (!rc)
-		rc = task_draft_compare(db, arena, &draft, before->task_version_id, &comparison, error);
-	if (rc)
-		return rc;
-	if (comparison.difference == TASK_IS_THE_SAME)
-		admin_say("%s: unchanged.", source->name);
+	return rc ? rc : task_draft_compare(db, arena, &draft, before->task_version_id, comparison, error);
+}
+
+static void say_difference(struct arena *arena, const struct source *source, const struct leaderboard *before,
+	const struct task_comparison *comparison, const char *devices)
+{
+	long long number = (long long)before->version_number;
+	bool runs = comparison->difference == TASK_RUNS_DIFFERENTLY;
+	if (comparison->difference == TASK_IS_THE_SAME)
+		admin_say("%s: unchanged.%s", source->name, devices);
 	else
-		admin_say("%s: would %s version %lld; other: %s", source->name,
-			comparison.difference == TASK_RUNS_DIFFERENTLY ? "become" : "stay",
-			(long long)before->version_number + (comparison.difference == TASK_RUNS_DIFFERENTLY),
-			task_comparison_words(arena, &comparison));
-	return 0;
+		admin_say("%s: the folder changed (%s); %s version %lld.%s", source->name, task_comparison_words(arena, comparison),
+			source->dry_run ? runs ? "would become" : "would stay" : runs ? "now" : "still", number + runs, devices);
+}
+
+/* Devices are chosen only for a leaderboard that has none. */
+static int settings_of(struct database *db, struct arena *arena, const struct source *source,
+	const struct leaderboard *before, struct leaderboard_settings *settings, const char **devices, struct error *error)
+{
+	*settings = (struct leaderboard_settings){ .deadline_ms = before->deadline_ms, .accepting = before->accepting,
+		.sources_public_after_deadline = before->sources_public_after_deadline };
+	*devices = "";
+	int rc = leaderboard_gpus(db, arena, before->id, &settings->gpus, &settings->gpu_count, error);
+	if (rc || settings->gpu_count)
+		return rc;
+	rc = choose_gpus(db, arena, source->task, settings, error);
+	if (settings->gpu_count)
+		*devices = source->dry_run ? " It would have devices then." : " It has devices now.";
+	return rc;
 }
 
 static int update(struct database *db, struct arena *arena, const struct source *source,
 	const struct leaderboard *before, struct error *error)
 {
-	struct leaderboard_settings settings = { .deadline_ms = before->deadline_ms, .accepting = before->accepting,
-		.sources_public_after_deadline = before->sources_public_after_deadline };
-	struct leaderboard after;
+	struct leaderboard_settings settings;
+	struct task_comparison comparison;
 	struct found found;
+	const char *devices;
 	bool uploaded;
 	int rc = answer(database_row(db, arena, &UPLOADED_IN_PANEL, &found, error, "i", before->task_version_id), &uploaded);
-	if (!rc && !uploaded && source->dry_run)
-		return say_difference(db, arena, source, before, error);
 	if (!rc)
-		rc = leaderboard_gpus(db, arena, before->id, &settings.gpus, &settings.gpu_count, error);
-	bool without_gpus = !settings.gpu_count;
-	if (!rc && without_gpus)
-		rc = choose_gpus(db, arena, source->task, &settings, error);
+		rc = settings_of(db, arena, source, before, &settings, &devices, error);
+	if (!rc)
+		rc = compare(db, arena, source, before, &comparison, error);
 	if (!rc && !source->dry_run)
 		rc = leaderboard_update(db, arena, before, &settings, uploaded ? NULL : source->task, &source->upload,
 			&source->stock, &admin_actor, error);
-	if (!rc)
-		rc = leaderboard_by_name(db, arena, source->name, &after, error);
 	if (rc)
 		return rc;
-	const char *devices = without_gpus && settings.gpu_count ? " It has devices now." : "";
 	if (uploaded)
 		admin_say("%s: keeps the task that was uploaded in the web panel.%s", source->name, devices);
-	else if (after.version_number != before->version_number)
-		admin_say("%s: the folder changed; version %lld.%s", source->name, (long long)after.version_number, devices);
 	else
-		admin_say("%s: unchanged.%s", source->name, devices);
+		say_difference(arena, source, before, &comparison, devices);
 	return 0;
 }
 
@@ -218,7 +226,7 @@ static int load_path(struct database *db, const char *given, const struct option
 		fail(&error, ERROR_INPUT, "Cannot read %s: %s.", given, strerror(errno));
 		return admin_complain(&error);
 	}
-	if (is_set_path(path))
+	if (is_set_path(path) || options->set)
 		return load_set(db, path, options->set, options->dry_run);
 	if (!is_task(path))
 		return load_inside(db, path, options->dry_run);

@@ -300,7 +300,7 @@ def chosen_devices_stay_when_others_are_offered():
 @test
 def a_changed_folder_is_a_new_version():
 	make_task(scratch / "tasks", seed=2)
-	equal(done("task", "load", scratch / "tasks"), "small: the folder changed; version 2.\n")
+	equal(done("task", "load", scratch / "tasks"), "small: the folder changed (tests); now version 2.\n")
 	equal(done("task", "load", scratch / "tasks"), "small: unchanged.\n")
 	equal(sql("SELECT COUNT(*) FROM task_versions"), [["2"]])
 

@@ -172,14 +172,14 @@ static void another_benchmark_or_shared_file_is_a_new_version(void **state)
 	tree.cases = "{seed: 2}, {seed: 3}";
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 1, 1, 0);
-	assert_change(&tree.plan.items[0], "task", "version 1", "version 2, whose ranking begins anew; other: benchmarks");
+	assert_change(&tree.plan.items[0], "task", "version 1", "version 2, whose ranking begins anew; changed: benchmarks");
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-sort").version_number, 2);
 	assert_int_equal(find("set-scan").version_number, 1);
 	tree.shared = "changed\n";
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 2, 0, 0);
-	assert_change(&tree.plan.items[1], "task", "version 1", "version 2, whose ranking begins anew; other: shared.py");
+	assert_change(&tree.plan.items[1], "task", "version 1", "version 2, whose ranking begins anew; changed: shared.py");
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-sort").version_number, 3);
 	assert_int_equal(find("set-scan").version_number, 2);
@@ -203,7 +203,7 @@ static void another_description_is_no_new_version_and_leaves_nothing_behind(void
 	plan(&tree, &ada);
 	assert_counts(&tree, 0, 1, 1, 0);
 	assert_change(&tree.plan.items[0], "task", arena_printf(arena, "version %d", (int)number),
-		arena_printf(arena, "still version %d; other: description", (int)number));
+		arena_printf(arena, "still version %d; changed: description", (int)number));
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-sort").task_version_id, id);
 	assert_int_equal(number_of(&REVISION), 1);

@@ -200,7 +200,7 @@ def metadata_makes_no_version_and_the_page_shows_it_at_once():
 	contains(carl.get("/leaderboard/sort").words(), "Sorts.")
 	path = uploaded(carl, tree(description="Sorts fast."))
 	words = carl.get(path).words()
-	contains(words, "task: still version 1; other: description was version 1")
+	contains(words, "task: still version 1; changed: description was version 1")
 	contains(words, "deadline: 2040-01-02 03:04 UTC was 2040-01-02 05:06 UTC")
 	equal(confirm(carl, path).status, 303)
 	equal(stored()[1][:4], ["sort", "1", "1", "2040-01-02 03:04:00.000"])
@@ -279,8 +279,13 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 		equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name LIKE '%-cli'"), [["2"]])
 		pathlib.Path(packed).write_bytes(tree(SET.replace("name: sort", "name: sort-cli").replace("name: scan", "name: scan-cli"), seed=5))
 		again = podium_admin("task", "load", "--dry-run", packed)
-		contains(again.stdout, "version 2, whose ranking begins anew; other: benchmarks, was version 1")
+		contains(again.stdout, "version 2, whose ranking begins anew; changed: benchmarks, was version 1")
 		contains(again.stdout, "0 created, 1 changed, 1 unchanged, 1 refused")
+		whole = podium_admin("task", "load", "--set", "problems/autumn.yaml", "--dry-run", f"{folder}/top")
+		contains(whole.stdout, "0 created, 0 changed, 2 unchanged, 1 refused")
+		contains(podium_admin("task", "load", "--set", "x", yaml).stderr, "is a YAML file itself")
+		contains(podium_admin("task", "load", "--set", "x.yaml", packed).stderr, 'there is no file "x.yaml" in it')
+		contains(podium_admin("task", "load", f"{folder}/top/problems/week/sort/task.yml").stderr, "name its folder")
 		pathlib.Path(yaml).write_text("problems: []\n")
 		bad = podium_admin("task", "load", yaml)
 		equal((bad.returncode, bad.stdout), (1, ""))
@@ -291,6 +296,22 @@ def the_command_prints_the_plan_and_only_then_applies_it():
 @test
 def a_dry_run_of_task_folders_says_what_would_become_of_them():
 	equal(podium_admin("task", "load", "--dry-run", ROOT / "tasks" / "vectoradd_py").stdout, "vectoradd_py: unchanged.\n")
+	with tempfile.TemporaryDirectory() as folder:
+		zipfile.ZipFile(io.BytesIO(tree(seed=4))).extractall(folder)
+		task = pathlib.Path(folder) / "folder-cli"
+		(pathlib.Path(folder) / "top/problems/week/scan").rename(task)
+		(task / "shared.py").write_text("shared\n")
+		(task / "template.py").write_text("def custom_kernel(data): pass\n")
+		text = (task / "task.yml").read_text().replace("../../template.py", "template.py").replace("../shared.py", "shared.py")
+		for change, dry, done in (
+				(text, "would be created.", "created."), (text, "unchanged.", "unchanged."),
+				(text.replace("Scans.", "Scans well."), "the folder changed (description); would stay version 1.",
+					"the folder changed (description); still version 1."),
+				(text.replace("seed: 3", "seed: 8"), "the folder changed (benchmarks, description); would become version 2.",
+					"the folder changed (benchmarks, description); now version 2.")):
+			(task / "task.yml").write_text(change)
+			equal(podium_admin("task", "load", "--dry-run", task).stdout, f"folder-cli: {dry}\n")
+			equal(podium_admin("task", "load", task).stdout, f"folder-cli: {done}\n")
 
 
 # ---- rankings of replaced versions ----
