@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The tasks that ship, run by podium-run: each sample must get the verdict that its task states, and each template
-must pass. Python runs on the CPU. CUDA C++ runs where there is a GPU; without one it is only compiled, if nvcc is there."""
+"""The tasks that ship, and those in folders/ for the forms that no shipped one has, run by podium-run: each sample must
+get the verdict that its task states, and each template must pass. Python runs on the CPU. CUDA C++ runs where there is a
+GPU; without one it is only compiled, if nvcc is there."""
 import functools
 import json
 import os
@@ -17,6 +18,7 @@ from tap import Skip, contains, equal, test  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.is_dir())
+FOLDERS = sorted(path for path in (pathlib.Path(__file__).parent / "folders").iterdir())
 SECRET = 271828182
 
 
@@ -142,10 +144,11 @@ def every_task_has_a_template_a_right_and_a_wrong_sample_and_a_description():
 @test
 def the_tasks_that_every_podium_shows_are_there():
 	names = {folder.name for folder in TASKS}
-	equal({"identity_py", "vectoradd_py", "matmul_py", "softmax_py", "identity_cu", "vectoradd_cu"} - names, set())
+	equal({"identity_py", "vectoradd_py", "matmul_py", "softmax_py", "identity_cu", "vectoradd_cu",
+		"vectoradd_kernel_cu"} - names, set())
 	assert any(not (folder / "task.yml").exists() for folder in TASKS), "one in the form with a single file"
 
 
-for each in TASKS:
+for each in TASKS + FOLDERS:
 	add_tests_of(each)
 sys.exit(tap.run())
