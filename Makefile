@@ -7,7 +7,7 @@ V        ?=
 quietly   = $(if $(V),,@echo '  $(1)  $(patsubst $(B)/%,%,$@)';)
 B        := $(if $(SANITIZE),build/sanitize,build/release)
 CC       ?= gcc
-PACKAGES := libmariadb yaml-0.1 libzip libsodium jansson
+PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson
 
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \

@@ -149,14 +149,14 @@ static int check_source(const struct intake *intake, struct error *error)
 
 static int check_mode(const struct intake *intake, struct error *error)
 {
-	static const char *const modes[] = { "test", "benchmark", "ranked" };
+	static const char *const modes[] = { "test", "benchmark", "ranked", "profile" };
 	const char *mode = intake->request->mode;
 	if (!mode || !*mode)
-		return fail_field(error, "mode", "Choose a mode: test, benchmark or ranked.");
+		return fail_field(error, "mode", "Choose a mode: test, benchmark, ranked or profile.");
 	for (size_t i = 0; i < COUNT(modes); i++)
 		if (strcmp(mode, modes[i]) == 0)
 			return 0;
-	return fail_field(error, "mode", "There is no mode %s; choose test, benchmark or ranked.", quote(intake->arena, mode));
+	return fail_field(error, "mode", "There is no mode %s; choose test, benchmark, ranked or profile.", quote(intake->arena, mode));
 }
 
 /* ---- the header and the GPUs ---- */

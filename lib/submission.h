@@ -15,7 +15,7 @@ struct submission_request {
 	int64_t user_id;
 	const char *file_name;            /* as sent; only its last part is kept. NULL or "": pasted code */
 	const char *source; size_t length;/* bytes, may be anything */
-	const char *mode;                 /* "test", "benchmark", "ranked" */
+	const char *mode;                 /* "test", "benchmark", "ranked", "profile" */
 	const char **gpus; size_t gpu_count; /* none: those of the file's header, else the only one there is */
 };
 

@@ -104,6 +104,18 @@ void assignment_set_uuids(struct assignment *assignment, const char *uuids)
 	json_object_set_new(device, "uuid", json_string(uuids));
 }
 
+/* A profiler looks at one benchmark after the other: each may run twice, the second time without it, and then what the
+ * profiler has found is put into words. */
+static int64_t limit_ms(const json_t *definition, const char *mode)
+{
+	enum { words_s = 120 };
+	int64_t benchmark_s = seconds(definition, "benchmark_timeout_s");
+	int64_t all_s = task_compile_timeout_s + seconds(definition, "test_timeout_s") + benchmark_s + seconds(definition, "ranked_timeout_s");
+	if (strcmp(mode, "profile") == 0)
+		all_s += (int64_t)json_array_size(json_object_get(definition, "benchmarks")) * (2 * benchmark_s + words_s);
+	return spare_ms + 1000 * all_s;
+}
+
 int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
 	const struct tools *tools, struct assignment *assignment, struct error *error)
 {
@@ -116,8 +128,7 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	if (rc)
 		return rc;
 	json_t *definition = json_loads(work.definition, 0, NULL);
-	assignment->limit_ms = spare_ms + 1000 * (task_compile_timeout_s + seconds(definition, "test_timeout_s") + seconds(definition, "benchmark_timeout_s")
-		+ seconds(definition, "ranked_timeout_s"));
+	assignment->limit_ms = limit_ms(definition, work.mode);
 	assignment->gpu_count = gpus_wanted(definition);
 	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
 	assignment->message = json_pack("{s:{s:I, s:s, s:o, s:o, s:o, s:{s:s, s:s%}, s:s, s:s}}", "job",

@@ -27,6 +27,35 @@ struct nvml_memory { unsigned long long total, free, used; }; /* bytes; nvmlMemo
 	X(nvmlDeviceGetCudaComputeCapability, device_compute_capability, \
 		(struct nvmlDevice_st *device, int *major, int *minor))
 
+/* What podium-run reads beside a measurement. Each may be missing in an old driver, or answer that the GPU does not
+ * say. The last one was renamed in driver 535; both names are there ever since. */
+#define NVML_GAUGE_CALLS(X) \
+	X(nvmlInit_v2, start, (void)) \
+	X(nvmlShutdown, stop, (void)) \
+	X(nvmlSystemGetDriverVersion, driver_version, (char *version, unsigned int bytes)) \
+	X(nvmlSystemGetCudaDriverVersion_v2, cuda_version, (int *version)) \
+	X(nvmlDeviceGetHandleByUUID, device_by_uuid, (const char *uuid, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetName, device_name, (struct nvmlDevice_st *device, char *name, unsigned int bytes)) \
+	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetTemperature, temperature, (struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius)) \
+	X(nvmlDeviceGetPowerUsage, power, (struct nvmlDevice_st *device, unsigned int *milliwatts)) \
+	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, (struct nvmlDevice_st *device, unsigned long long *reasons))
+
+enum { NVML_SM_CLOCK = 1, NVML_MEMORY_CLOCK = 2, NVML_GPU_SENSOR = 0 }; /* nvmlClockType_t, nvmlTemperatureSensors_t */
+
+/* Bits of nvmlClocksThrottleReasons. Idle and the clocks that an operator has chosen slow nothing down. */
+enum {
+	NVML_SLOWED_BY_POWER_CAP = 0x4, NVML_SLOWED_BY_HARDWARE = 0x8, NVML_SLOWED_BY_SYNC_BOOST = 0x10,
+	NVML_SLOWED_BY_HEAT = 0x20, NVML_SLOWED_BY_HEAT_IN_HARDWARE = 0x40, NVML_SLOWED_BY_POWER_BRAKE = 0x80,
+};
+
+struct nvml_gauge {
+	void *library;
+#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+	NVML_GAUGE_CALLS(NVML_MEMBER)
+#undef NVML_MEMBER
+};
+
 struct nvml {
 	void *library;
 #define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;

@@ -5,6 +5,7 @@
 #include "lib/verdict.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,16 @@ static const struct statement APPEND_OUT = COMMAND("UPDATE stages SET stdout = C
 static const struct statement APPEND_ERR = COMMAND("UPDATE stages SET stderr = CONCAT(stderr, ?) WHERE job_id = ? AND position = ?");
 static const struct statement END_STAGE = COMMAND(
 	"UPDATE stages SET verdict = ?, message = ?, exit_code = ?, duration_ms = ? WHERE job_id = ? AND position = ?");
+static const struct statement PUT_KERNELS = COMMAND("UPDATE stages SET kernels = ? WHERE job_id = ? AND position = ?");
+static const struct statement PUT_CONDITIONS = COMMAND("UPDATE stages SET conditions = ? WHERE job_id = ? AND position = ?");
+static const struct statement APPEND_REPORT = COMMAND(
+	"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.report = CONCAT(COALESCE(m.report, ''), ?) "
+	"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
+static const struct statement PUT_ARTIFACT = COMMAND(
+	"INSERT INTO artifacts (stage_id, name, size) SELECT id, ?, ? FROM stages WHERE job_id = ? AND position = ?");
+static const struct statement PUT_PART = COMMAND(
+	"INSERT INTO artifact_parts (artifact_id, part, content) "
+	"SELECT a.id, ?, ? FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ? AND t.position = ? AND a.name = ?");
 static const struct statement FINISH = COMMAND(
 	"UPDATE jobs SET state = ?, verdict = ?, reason = ?, score_ns = ?, score_err_ns = ?, engine = ?, progress = '', "
 	"lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
@@ -77,6 +88,43 @@ static int write_log(const struct writing *to, const json_t *event, struct error
 		to->claim->job_id, integer_of(event, "position"));
 }
 
+/* The member of the same name as the event, as JSON, into a stage. */
+static int write_facts(const struct writing *to, const json_t *event, const struct statement *statement, struct error *error)
+{
+	cleanup_free char *facts = json_dumps(json_object_get(event, text_of(event, "event")), JSON_COMPACT);
+	return database_execute(to->db, statement, error, "sii", facts, to->claim->job_id, integer_of(event, "position"));
+}
+
+static int write_kernels(const struct writing *to, const json_t *event, struct error *error)
+{
+	return write_facts(to, event, &PUT_KERNELS, error);
+}
+
+static int write_conditions(const struct writing *to, const json_t *event, struct error *error)
+{
+	return write_facts(to, event, &PUT_CONDITIONS, error);
+}
+
+static int write_report(const struct writing *to, const json_t *event, struct error *error)
+{
+	return database_execute(to->db, &APPEND_REPORT, error, "siii", text_of(event, "text"), to->claim->job_id,
+		integer_of(event, "position"), integer_of(event, "index"));
+}
+
+/* One part of a file; the first brings its row along. */
+static int write_artifact(const struct writing *to, const json_t *event, struct error *error)
+{
+	const char *text = text_of(event, "base64"), *name = text_of(event, "name");
+	int64_t position = integer_of(event, "position"), part = integer_of(event, "part");
+	size_t length = 0;
+	unsigned char *bytes = arena_alloc(to->arena, strlen(text) + 1);
+	if (sodium_base642bin(bytes, strlen(text), text, strlen(text), NULL, &length, NULL, sodium_base64_VARIANT_ORIGINAL))
+		return fail(error, ERROR_SYSTEM, "podium-run sent a file that is not base64.");
+	int rc = part ? 0 : database_execute(to->db, &PUT_ARTIFACT, error, "siii", name, integer_of(event, "size"),
+		to->claim->job_id, position);
+	return rc ? rc : database_execute(to->db, &PUT_PART, error, "ibiis", part, bytes, length, to->claim->job_id, position, name);
+}
+
 static int write_stage_end(const struct writing *to, const json_t *event, struct error *error)
 {
 	return database_execute(to->db, &END_STAGE, error, "ssiiii", text_of(event, "verdict"), text_of(event, "message"),
@@ -99,7 +147,8 @@ static const struct kind {
 	int (*write)(const struct writing *to, const json_t *event, struct error *error);
 } KINDS[] = {
 	{ "environment", write_environment }, { "stage", write_stage }, { "case", write_case }, { "log", write_log },
-	{ "stage_end", write_stage_end }, { "verdict", write_verdict },
+	{ "kernels", write_kernels }, { "conditions", write_conditions }, { "report", write_report },
+	{ "artifact", write_artifact }, { "stage_end", write_stage_end }, { "verdict", write_verdict },
 };
 
 static const struct kind *kind_of(const json_t *event)

@@ -18,6 +18,15 @@ _Static_assert(offsetof(struct nvml_memory, used) == offsetof(nvmlMemory_t, used
 _Static_assert((int)NVML_CALL_SUCCEEDED == (int)NVML_SUCCESS, "NVML_SUCCESS");
 _Static_assert((int)nvml_name_bytes == NVML_DEVICE_NAME_V2_BUFFER_SIZE, "name");
 _Static_assert((int)nvml_uuid_bytes == NVML_DEVICE_UUID_V2_BUFFER_SIZE, "uuid");
+_Static_assert((int)NVML_SM_CLOCK == (int)NVML_CLOCK_SM, "NVML_CLOCK_SM");
+_Static_assert((int)NVML_MEMORY_CLOCK == (int)NVML_CLOCK_MEM, "NVML_CLOCK_MEM");
+_Static_assert((int)NVML_GPU_SENSOR == (int)NVML_TEMPERATURE_GPU, "NVML_TEMPERATURE_GPU");
+_Static_assert(NVML_SLOWED_BY_POWER_CAP == nvmlClocksThrottleReasonSwPowerCap, "SwPowerCap");
+_Static_assert(NVML_SLOWED_BY_HARDWARE == nvmlClocksThrottleReasonHwSlowdown, "HwSlowdown");
+_Static_assert(NVML_SLOWED_BY_SYNC_BOOST == nvmlClocksThrottleReasonSyncBoost, "SyncBoost");
+_Static_assert(NVML_SLOWED_BY_HEAT == nvmlClocksThrottleReasonSwThermalSlowdown, "SwThermalSlowdown");
+_Static_assert(NVML_SLOWED_BY_HEAT_IN_HARDWARE == nvmlClocksThrottleReasonHwThermalSlowdown, "HwThermalSlowdown");
+_Static_assert(NVML_SLOWED_BY_POWER_BRAKE == nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "HwPowerBrakeSlowdown");
 _Static_assert((int)nvml_driver_bytes == NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE, "driver");
 
 /* The library is not linked, so only the types of its functions are looked at. */
@@ -34,5 +43,25 @@ static inline struct nvml declarations_from_library(void)
 		.device_by_index = device_by_index, .device_name = device_name, .device_uuid = device_uuid,
 		.device_compute_capability = device_compute_capability };
 }
+
+/* CUDA 13 calls some of them deprecated; the ones that it recommends are missing in older drivers. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline struct nvml_gauge gauge_declarations_from_library(void)
+{
+	__typeof__(&nvmlInit_v2) start = NULL;
+	__typeof__(&nvmlSystemGetDriverVersion) driver_version = NULL;
+	__typeof__(&nvmlSystemGetCudaDriverVersion_v2) cuda_version = NULL;
+	__typeof__(&nvmlDeviceGetHandleByUUID) device_by_uuid = NULL;
+	__typeof__(&nvmlDeviceGetName) device_name = NULL;
+	__typeof__(&nvmlDeviceGetClockInfo) clock = NULL;
+	__typeof__(&nvmlDeviceGetTemperature) temperature = NULL;
+	__typeof__(&nvmlDeviceGetPowerUsage) power = NULL;
+	__typeof__(&nvmlDeviceGetCurrentClocksThrottleReasons) slowed = NULL;
+	return (struct nvml_gauge){ .start = start, .stop = start, .driver_version = driver_version, .cuda_version = cuda_version,
+		.device_by_uuid = device_by_uuid, .device_name = device_name, .clock = clock, .temperature = temperature,
+		.power = power, .slowed = slowed };
+}
+#pragma GCC diagnostic pop
 
 #endif

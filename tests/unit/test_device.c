@@ -18,6 +18,7 @@ static void declarations_are_those_of_the_library(void **state)
 	(void)state;
 #ifdef PODIUM_TESTS_GPU_DECLARATIONS_H
 	assert_null(declarations_from_library().library);
+	assert_null(gauge_declarations_from_library().library);
 #else
 	print_message("nvml.h is not here\n");
 	skip();

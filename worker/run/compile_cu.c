@@ -4,6 +4,7 @@
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "worker/run/folder.h"
+#include "worker/run/ptxas.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -122,6 +123,17 @@ static int check_possible(const struct job *job, struct error *error)
 	return 0;
 }
 
+/* ptxas talks on the error output of nvcc. */
+static void send_kernels(struct run *run, const struct stage *stage, const struct process_result *result)
+{
+	cleanup_buffer struct buffer text = {0};
+	capture_text(&result->errors, &text);
+	json_t *kernels = ptxas_kernels(run->arena, buffer_string(&text));
+	if (json_array_size(kernels))
+		event_kernels(run->events, stage->position, kernels);
+	json_decref(kernels);
+}
+
 int compile_cu(struct run *run, struct stage *stage, struct error *error)
 {
 	struct command command;
@@ -137,6 +149,7 @@ int compile_cu(struct run *run, struct stage *stage, struct error *error)
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	if ((rc = stage_run_program(run, stage, &process, result, error)))
 		return rc;
+	send_kernels(run, stage, result);
 	judge_compiler(&process, result, &stage->judgement);
 	if (stage->judgement.verdict != VERDICT_PASSED)
 		return 0;

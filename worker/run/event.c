@@ -6,13 +6,15 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* JSON writes a byte as six at most, so these keep every event far below its limit of 1 MiB. */
-enum { most_text_bytes = 16 * 1024, log_piece_bytes = 64 * 1024, most_progress_bytes = 64 };
+enum { most_text_bytes = 16 * 1024, log_piece_bytes = 64 * 1024, most_progress_bytes = 64, file_piece_bytes = 512 * 1024 };
 
 static void write_line(struct events *events, const char *bytes, size_t length)
 {
@@ -105,6 +107,24 @@ void event_stage(struct events *events, int position, const char *stage, const c
 	send(events, event);
 }
 
+static void send_facts(struct events *events, const char *kind, int position, json_t *facts)
+{
+	json_t *event = start(events, kind);
+	json_object_set_new(event, "position", json_integer(position));
+	json_object_set(event, kind, facts);
+	send(events, event);
+}
+
+void event_kernels(struct events *events, int position, json_t *kernels)
+{
+	send_facts(events, "kernels", position, kernels);
+}
+
+void event_conditions(struct events *events, int position, json_t *conditions)
+{
+	send_facts(events, "conditions", position, conditions);
+}
+
 void event_progress(struct events *events, const char *format, ...)
 {
 	char text[most_progress_bytes + 1];
@@ -135,7 +155,9 @@ void event_case(struct events *events, const struct case_event *one)
 	send(events, event);
 }
 
-void event_log(struct events *events, int position, const char *stream, const char *text, size_t length)
+/* A long text as events of one kind, in order; `key` and `value` say what it belongs to. */
+static void send_text(struct events *events, const char *kind, int position, const char *key, json_t *value, const char *text,
+	size_t length)
 {
 	cleanup_buffer struct buffer valid = {0};
 	text_append_valid(&valid, text, length);
@@ -143,12 +165,44 @@ void event_log(struct events *events, int position, const char *stream, const ch
 	for (size_t at = 0; at < valid.length;) {
 		size_t left = valid.length - at;
 		size_t piece = left <= log_piece_bytes ? left : text_utf8_prefix(valid.data + at, log_piece_bytes);
-		json_t *event = start(events, "log");
+		json_t *event = start(events, kind);
 		json_object_set_new(event, "position", json_integer(position));
-		json_object_set_new(event, "stream", json_string(stream));
+		json_object_set(event, key, value);
 		json_object_set_new(event, "text", json_stringn(valid.data + at, piece));
 		send(events, event);
 		at += piece;
+	}
+	json_decref(value);
+}
+
+void event_log(struct events *events, int position, const char *stream, const char *text, size_t length)
+{
+	send_text(events, "log", position, "stream", json_string(stream), text, length);
+}
+
+void event_report(struct events *events, int position, size_t index, const char *text, size_t length)
+{
+	send_text(events, "report", position, "index", json_integer((json_int_t)index), text, length);
+}
+
+static json_t *base64(const unsigned char *bytes, size_t length)
+{
+	size_t size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);
+	cleanup_free char *text = malloc(size);
+	return text ? json_string(sodium_bin2base64(text, size, bytes, length, sodium_base64_VARIANT_ORIGINAL)) : NULL;
+}
+
+void event_artifact(struct events *events, int position, const char *name, const void *gzip, size_t length, size_t size)
+{
+	for (size_t at = 0, part = 0; at < length; at += file_piece_bytes, part++) {
+		size_t piece = length - at < file_piece_bytes ? length - at : file_piece_bytes;
+		json_t *event = start(events, "artifact");
+		json_object_set_new(event, "position", json_integer(position));
+		json_object_set_new(event, "name", string_value(events, name));
+		json_object_set_new(event, "size", json_integer((json_int_t)size));
+		json_object_set_new(event, "part", json_integer((json_int_t)part));
+		json_object_set_new(event, "base64", base64((const unsigned char *)gzip + at, piece));
+		send(events, event);
 	}
 }
 

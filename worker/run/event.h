@@ -45,9 +45,16 @@ struct verdict_event {
 void event_ready(struct events *events);
 void event_environment(struct events *events, json_t *environment); /* keeps a reference of its own */
 void event_stage(struct events *events, int position, const char *stage, const char *command);
+void event_kernels(struct events *events, int position, json_t *kernels); /* these too keep references of their own */
+void event_conditions(struct events *events, int position, json_t *conditions);
 void event_progress(struct events *events, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void event_case(struct events *events, const struct case_event *event);
 void event_log(struct events *events, int position, const char *stream, const char *text, size_t length);
+
+/* What a profiler made of a case: text for the page, in pieces, and a file, which is the gzip of `size` bytes. */
+void event_report(struct events *events, int position, size_t index, const char *text, size_t length);
+void event_artifact(struct events *events, int position, const char *name, const void *gzip, size_t length, size_t size);
+
 void event_stage_end(struct events *events, const struct stage_end_event *event);
 void event_verdict(struct events *events, const struct verdict_event *event);
 

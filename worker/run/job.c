@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const MODES[] = {
-	[JOB_TEST] = "test", [JOB_BENCHMARK] = "benchmark", [JOB_RANKED] = "ranked",
+	[JOB_TEST] = "test", [JOB_BENCHMARK] = "benchmark", [JOB_RANKED] = "ranked", [JOB_PROFILE] = "profile",
 };
 
 int64_t job_id(const json_t *message)
@@ -47,7 +47,7 @@ static int read_mode(const json_t *object, enum job_mode *mode, struct error *er
 		*mode = (enum job_mode)i;
 		return 0;
 	}
-	return fail(error, ERROR_INPUT, "\"mode\" of the job must be test, benchmark or ranked.");
+	return fail(error, ERROR_INPUT, "\"mode\" of the job must be test, benchmark, ranked or profile.");
 }
 
 /* Letters, digits and a few signs: these words become part of a command line or of the environment. */

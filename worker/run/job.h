@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED };
+enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE };
 
 struct device {
 	const char *model;              /* "H200", "CPU" */

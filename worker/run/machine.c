@@ -33,12 +33,13 @@ static const char PYTHON_FACTS[] =
 
 struct machine machine_make(const struct account *account)
 {
-	return (struct machine){ account, json_object() };
+	return (struct machine){ .account = account, .asked = json_object() };
 }
 
 void machine_free(struct machine *machine)
 {
 	json_decref(machine->asked);
+	gauge_close(&machine->gauge);
 }
 
 /* Runs a program that has nothing to do with a submission and returns what it printed; "" if it failed. */
@@ -106,7 +107,7 @@ static void add_line(json_t *environment, const char *key, const char *path, con
 	}
 }
 
-static void add_device(json_t *environment, const struct device *device)
+static void add_device(struct machine *machine, json_t *environment, const struct device *device)
 {
 	json_object_set_new(environment, "device", json_string(device->model));
 	add_line(environment, "cpu", "/proc/cpuinfo", "model name");
@@ -115,6 +116,7 @@ static void add_device(json_t *environment, const struct device *device)
 	json_object_set_new(environment, "device_uuid", json_string(device->uuid));
 	json_object_set_new(environment, "compute_capability", json_string(device->compute_capability));
 	add_line(environment, "driver", "/sys/module/nvidia/version", "");
+	gauge_facts(&machine->gauge, device->uuid, environment);
 }
 
 json_t *machine_environment(struct machine *machine, const struct job *job)
@@ -123,9 +125,11 @@ json_t *machine_environment(struct machine *machine, const struct job *job)
 	json_t *environment = json_object();
 	add_facts(machine, environment, job->python, ask_python);
 	add_facts(machine, environment, job->nvcc, ask_nvcc);
-	add_device(environment, &job->device);
-	if (uname(&system) == 0)
+	add_device(machine, environment, &job->device);
+	if (uname(&system) == 0) {
+		json_object_set_new(environment, "host", json_string(system.nodename));
 		json_object_set_new(environment, "kernel", json_sprintf("%s %s %s", system.sysname, system.release, system.machine));
+	}
 	json_object_set_new(environment, "podium", json_string(PODIUM_VERSION));
 	return environment;
 }

@@ -3,6 +3,7 @@
 #define PODIUM_RUN_MACHINE_H
 
 #include "worker/run/account.h"
+#include "worker/run/gauge.h"
 #include "worker/run/job.h"
 
 #include <jansson.h>
@@ -10,6 +11,7 @@
 struct machine {
 	const struct account *account;
 	json_t *asked; /* program's path -> object of facts */
+	struct gauge gauge;
 };
 
 struct machine machine_make(const struct account *account);

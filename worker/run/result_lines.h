@@ -29,6 +29,7 @@ enum result_family { RESULT_TESTS, RESULT_BENCHMARKS };
 enum result_value {
 	RESULT_SPEC, RESULT_STATUS, RESULT_ERROR, RESULT_MESSAGE,
 	RESULT_RUNS, RESULT_MEAN, RESULT_STD, RESULT_ERR, RESULT_BEST, RESULT_WORST,
+	RESULT_REPORT,                   /* of a profiler, in base64 */
 	RESULT_VALUES,
 };
 
@@ -41,6 +42,7 @@ struct results {
 	enum result_family family;
 	const char *const *specs;         /* the case lines that the harness was given */
 	size_t count;
+	bool untimed;                     /* benchmarks that are profiled: a case passes without figures */
 	struct result_case *cases;        /* `count` of them */
 	/* The stock CUDA harness of the field reports a wrong answer of a ranked run as its test 0. */
 	struct result_case other;

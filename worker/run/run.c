@@ -47,6 +47,7 @@ bool run_job(const json_t *message, int base, const char *directory, const struc
 	struct judgement judgement = {0};
 	struct run run = {
 		.job = &job, .arena = arena, .events = events, .inbox = inbox, .workspace = { .job = -1 }, .zygote = zygote,
+		.gauge = &machine->gauge,
 		.score_ns = NAN, .score_err_ns = NAN,
 	};
 	*events = (struct events){ .descriptor = events->descriptor, .job = job_id(message), .lost = events->lost };

@@ -21,6 +21,7 @@ struct run {
 	const char *program;    /* cu: what nvcc made, once the compile stage has passed */
 	size_t program_length;
 	struct zygote *zygote;
+	struct gauge *gauge;    /* of the machine's GPUs */
 	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */
 };
 
@@ -29,6 +30,7 @@ struct stage {
 	int position;
 	const char *name;
 	const struct stage_kind *kind;
+	size_t first_case;      /* where its cases begin among those of the task */
 	bool begun;             /* its event has gone out */
 	struct judgement judgement;
 	bool exited;
@@ -44,6 +46,12 @@ int stage_write_files(struct run *run, bool (*wanted)(const char *path), struct 
  * exit code and duration. `process` lacks folder, account and watch. */
 int stage_run_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
 	struct error *error);
+
+/* The two halves of it, for a program that may turn out not to count: a try, which no event tells of, and the events
+ * about a try that counts after all. */
+int stage_try_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
+	struct error *error);
+void stage_tell_program(struct run *run, struct stage *stage, const struct process *process, const struct process_result *result);
 
 /* The stages "compile" of the two languages. They fill stage->judgement; an error is an internal one. */
 int compile_py(struct run *run, struct stage *stage, struct error *error);

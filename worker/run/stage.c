@@ -44,13 +44,23 @@ static void send_log(struct run *run, const struct stage *stage, const char *str
 	event_log(run->events, stage->position, stream, buffer_string(&text), text.length);
 }
 
-int stage_run_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
-	struct error *error)
+static void begin(struct run *run, struct stage *stage, const struct process *process)
 {
 	cleanup_buffer struct buffer command = {0};
 	append_command(&command, process->arguments);
 	event_stage(run->events, stage->position, stage->name, buffer_string(&command));
 	stage->begun = true;
+}
+
+static void send_logs(struct run *run, const struct stage *stage, const struct process_result *result)
+{
+	send_log(run, stage, "stdout", &result->output);
+	send_log(run, stage, "stderr", &result->errors);
+}
+
+int stage_try_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
+	struct error *error)
+{
 	process->folder = run->workspace.run;
 	process->account = run->workspace.account;
 	process->watch = inbox_watch(run->inbox);
@@ -58,7 +68,20 @@ int stage_run_program(struct run *run, struct stage *stage, struct process *proc
 	stage->exited = result->ending == PROCESS_EXITED && !rc;
 	stage->exit_code = result->code;
 	stage->duration_ms = result->duration_ms;
-	send_log(run, stage, "stdout", &result->output);
-	send_log(run, stage, "stderr", &result->errors);
+	return rc;
+}
+
+void stage_tell_program(struct run *run, struct stage *stage, const struct process *process, const struct process_result *result)
+{
+	begin(run, stage, process);
+	send_logs(run, stage, result);
+}
+
+int stage_run_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
+	struct error *error)
+{
+	begin(run, stage, process);
+	int rc = stage_try_program(run, stage, process, result, error);
+	send_logs(run, stage, result);
 	return rc;
 }

@@ -1,0 +1,242 @@
+#include "worker/run/ptxas.h"
+
+#include "lib/buffer.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ----
+ * Itanium C++ ABI, 5.1 "External Names (a.k.a. Mangling)": as much of it as the names of kernels need. */
+
+enum { deepest_template = 4 };
+
+struct symbol {
+	const char *at;
+	struct buffer *out;
+	int depth;
+};
+
+static const struct { char code; const char *name; } BUILTIN_TYPES[] = {
+	{ 'v', "void" }, { 'b', "bool" }, { 'c', "char" }, { 'a', "signed char" }, { 'h', "unsigned char" }, { 's', "short" },
+	{ 't', "unsigned short" }, { 'i', "int" }, { 'j', "unsigned" }, { 'l', "long" }, { 'm', "unsigned long" },
+	{ 'x', "long long" }, { 'y', "unsigned long long" }, { 'f', "float" }, { 'd', "double" },
+};
+
+static bool read_name(struct symbol *symbol);
+
+/* "5inner": a length and so many letters. */
+static bool read_identifier(struct symbol *symbol)
+{
+	char *end;
+	if (!isdigit((unsigned char)*symbol->at))
+		return false;
+	unsigned long length = strtoul(symbol->at, &end, 10);
+	if (!length || strnlen(end, length) < length)
+		return false;
+	/* What a file keeps to itself is called _GLOBAL__N__..., with its path in it. */
+	if (strncmp(end, "_GLOBAL__N", 10) == 0)
+		buffer_text(symbol->out, "(anonymous)");
+	else
+		buffer_append(symbol->out, end, length);
+	symbol->at = end + length;
+	return true;
+}
+
+/* "Li256E", "Lb1E", "Lin3E" */
+static bool read_literal(struct symbol *symbol)
+{
+	const char *digits = symbol->at + 2;
+	bool is_negative = *digits == 'n';
+	digits += is_negative;
+	size_t length = strspn(digits, "0123456789");
+	if (!islower((unsigned char)symbol->at[1]) || !length || digits[length] != 'E')
+		return false;
+	if (symbol->at[1] == 'b')
+		buffer_text(symbol->out, *digits == '0' ? "false" : "true");
+	else {
+		buffer_text(symbol->out, is_negative ? "-" : "");
+		buffer_append(symbol->out, digits, length);
+	}
+	symbol->at = digits + length + 1;
+	return true;
+}
+
+static bool read_argument(struct symbol *symbol)
+{
+	if (*symbol->at == 'L')
+		return read_literal(symbol);
+	if (*symbol->at == 'N' || isdigit((unsigned char)*symbol->at))
+		return read_name(symbol);
+	for (size_t i = 0; i < COUNT(BUILTIN_TYPES); i++) {
+		if (BUILTIN_TYPES[i].code != *symbol->at)
+			continue;
+		buffer_text(symbol->out, BUILTIN_TYPES[i].name);
+		symbol->at++;
+		return true;
+	}
+	return false;
+}
+
+/* "If...E". From an argument that is not understood on, the rest is "..." and the name ends there. */
+static bool read_template(struct symbol *symbol)
+{
+	if (++symbol->depth > deepest_template)
+		return false;
+	symbol->at++;
+	buffer_byte(symbol->out, '<');
+	for (bool first = true; *symbol->at != 'E'; first = false) {
+		buffer_text(symbol->out, first ? "" : ", ");
+		size_t before = symbol->out->length;
+		if (!read_argument(symbol)) {
+			symbol->out->length = before;
+			buffer_text(symbol->out, "...>");
+			return false;
+		}
+	}
+	symbol->at++;
+	symbol->depth--;
+	buffer_byte(symbol->out, '>');
+	return true;
+}
+
+/* An identifier with its template arguments, or several inside "N...E". False where it stops in the middle. */
+static bool read_name(struct symbol *symbol)
+{
+	bool is_nested = *symbol->at == 'N';
+	symbol->at += is_nested;
+	for (bool first = true; first || (is_nested && *symbol->at != 'E'); first = false) {
+		buffer_text(symbol->out, first ? "" : "::");
+		if (!read_identifier(symbol) || (*symbol->at == 'I' && !read_template(symbol)))
+			return false;
+	}
+	symbol->at += is_nested;
+	return true;
+}
+
+const char *ptxas_readable_name(struct arena *arena, const char *symbol)
+{
+	cleanup_buffer struct buffer name = {0}, printable = {0};
+	struct symbol reading = { .at = symbol + 2, .out = &name };
+	if (strncmp(symbol, "_Z", 2) != 0 || (!read_name(&reading) && !strstr(buffer_string(&name), "...>"))) {
+		buffer_clear(&name);
+		buffer_text(&name, symbol);
+	}
+	text_append_printable(&printable, buffer_string(&name));
+	if (printable.length <= ptxas_most_name_bytes)
+		return arena_strdup(arena, buffer_string(&printable));
+	return arena_printf(arena, "%.*s...", (int)text_utf8_prefix(printable.data, ptxas_most_name_bytes), printable.data);
+}
+
+/* ---- lines ----
+ *	ptxas info    : Compiling entry function '_Z6callerPf' for 'sm_90a'
+ *	ptxas info    : Function properties for _Z6callerPf
+ *	    128 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ *	ptxas info    : Used 30 registers, used 0 barriers, 128 bytes cumulative stack size, 1024 bytes smem
+ *	ptxas info    : Function properties for _Z6calleef
+ * Functions that a kernel calls come after it and are not its own: their properties are passed over. */
+
+static const struct { const char *words, *key; } FIGURES[] = {
+	{ "registers", "registers" }, { "bytes smem", "shared_bytes" }, { "bytes stack frame", "stack_bytes" },
+	{ "bytes spill stores", "spill_store_bytes" }, { "bytes spill loads", "spill_load_bytes" },
+};
+
+/* "Used 30 registers", "128 bytes stack frame" into the kernel. */
+static void take_figure(json_t *kernel, const char *part, size_t length)
+{
+	size_t digit = strcspn(part, "0123456789");
+	if (digit >= length || digit > strlen(" Used "))
+		return;
+	char *words;
+	unsigned long number = strtoul(part + digit, &words, 10);
+	size_t rest = length - (size_t)(words - part);
+	for (size_t i = 0; i < COUNT(FIGURES); i++)
+		if (number < 1UL << 30 && rest == strlen(FIGURES[i].words) + 1 && strncmp(words + 1, FIGURES[i].words, rest - 1) == 0)
+			json_object_set_new(kernel, FIGURES[i].key, json_integer((json_int_t)number));
+}
+
+static void take_figures(json_t *kernel, const char *line, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		size_t part = strcspn(line + at, ",\n");
+		part = part < length - at ? part : length - at;
+		take_figure(kernel, line + at, part);
+		at += part + 1;
+	}
+}
+
+/* What stands behind `before` in the line up to `end`, in the arena; NULL if it does not begin so. */
+static const char *name_behind(struct arena *arena, const char *line, size_t length, const char *before, char end)
+{
+	size_t start = strlen(before);
+	if (length <= start || strncmp(line, before, start) != 0)
+		return NULL;
+	const char *found = memchr(line + start, end, length - start);
+	return arena_strndup(arena, line + start, found ? (size_t)(found - line) - start : length - start);
+}
+
+static json_t *find_kernel(json_t *kernels, const char *name)
+{
+	size_t i;
+	json_t *kernel;
+	json_array_foreach(kernels, i, kernel)
+		if (strcmp(json_string_value(json_object_get(kernel, "name")), name) == 0)
+			return kernel;
+	return NULL;
+}
+
+/* The entry with this name, made if there is none and room for one. */
+static json_t *open_kernel(struct arena *arena, json_t *kernels, const char *symbol)
+{
+	const char *name = ptxas_readable_name(arena, symbol);
+	json_t *kernel = find_kernel(kernels, name);
+	if (!kernel && json_array_size(kernels) < ptxas_most_kernels) {
+		kernel = json_pack("{s:s}", "name", name);
+		json_array_append_new(kernels, kernel);
+	}
+	return kernel;
+}
+
+struct reading {
+	struct arena *arena;
+	json_t *kernels, *kernel;  /* the one that lines are about; NULL: none */
+	const char *symbol;
+	bool is_own;               /* the properties that follow are the kernel's, not those of a function that it calls */
+};
+
+static void read_line(struct reading *reading, const char *line, size_t length)
+{
+	static const char info[] = "ptxas info    : ", entry[] = "Compiling entry function '", properties[] = "Function properties for ";
+	if (length < sizeof info - 1 || strncmp(line, info, sizeof info - 1) != 0) {
+		if (reading->kernel && reading->is_own && length && line[0] == ' ')
+			take_figures(reading->kernel, line, length);
+		return;
+	}
+	line += sizeof info - 1;
+	length -= sizeof info - 1;
+	const char *symbol = name_behind(reading->arena, line, length, entry, '\''), *of = name_behind(reading->arena, line, length, properties, '\n');
+	if (symbol) {
+		reading->symbol = symbol;
+		reading->kernel = open_kernel(reading->arena, reading->kernels, symbol);
+		reading->is_own = false;
+	} else if (of) {
+		reading->is_own = reading->symbol && strcmp(of, reading->symbol) == 0;
+	} else if (reading->kernel && strncmp(line, "Used ", 5) == 0) {
+		take_figures(reading->kernel, line, length);
+		reading->is_own = false;
+	}
+}
+
+json_t *ptxas_kernels(struct arena *arena, const char *output)
+{
+	struct reading reading = { .arena = arena, .kernels = json_array() };
+	while (*output) {
+		size_t length = strcspn(output, "\n");
+		read_line(&reading, output, length);
+		output += length + (output[length] == '\n');
+	}
+	return reading.kernels;
+}
