@@ -153,6 +153,7 @@ static void add_start(struct settings *settings, const struct task *task)
 {
 	struct arena *arena = settings->arena;
 	add_code(settings, "The submission becomes", slot_name(task));
+	add_code(settings, "The kernel to write", task->kernel_signature);
 	if (task->main)
 		add_code(settings, "Run as", arena_printf(arena, "python3 %s MODE CASEFILE", task->main));
 	add_code(settings, "Compiled by nvcc", joined(arena, task->sources, task->source_count));

@@ -94,6 +94,50 @@ static void check_sizes(struct task_reader *reader)
 		task_fault(reader, reader->files_at, "files", "together they are larger than 16 MiB.");
 }
 
+/* What a stock file imports or includes. Two names: either will do. */
+static const struct { const char *stock, *needed, *instead; } STOCK_NEEDS[] = {
+	{ "eval.py", "submission.py", "train.py" }, { "eval.py", "reference.py", NULL }, { "eval.py", "utils.py", NULL },
+	{ "eval.cu", "task.h", NULL }, { "eval.cu", "reference.cuh", NULL }, { "eval.cu", "utils.h", NULL },
+	{ "wrapped_kernel.cu", "eval.cu", NULL }, { "wrapped_kernel.cu", "submission.cuh", NULL },
+	{ "single_main.cu", "eval.cu", NULL }, { "single_main.cu", "train.cuh", NULL },
+	{ "single_reference.py", "reference_code.py", NULL }, { "single_reference.cuh", "reference_code.cuh", NULL },
+	{ "score_eval.py", "eval.py", NULL },
+};
+
+static bool has_stock(const struct task *task, const char *stock)
+{
+	for (size_t i = 0; i < task->file_count; i++) {
+		const char *name = task_stock_name(&task->files[i]);
+		if (name && strcmp(name, stock) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* In any folder: headers are found by way of include_dirs. */
+static bool has_named(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->file_count; i++) {
+		const char *slash = strrchr(task->files[i].name, '/');
+		if (name && strcmp(slash ? slash + 1 : task->files[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void check_stock_needs(struct task_reader *reader)
+{
+	const struct task *task = reader->task;
+	for (size_t i = 0; i < COUNT(STOCK_NEEDS); i++) {
+		const char *needed = STOCK_NEEDS[i].needed, *instead = STOCK_NEEDS[i].instead;
+		if (!has_stock(task, STOCK_NEEDS[i].stock) || has_named(task, needed) || has_named(task, instead))
+			continue;
+		const char *or = instead ? arena_printf(reader->arena, " or %s", instead) : "";
+		task_fault(reader, reader->files_at, "files", "the stock file %s needs a file named %s%s, which is not there%s.",
+			STOCK_NEEDS[i].stock, needed, or, fileset_find(reader->stock, needed) ? "; it is a stock file, too" : "");
+	}
+}
+
 void task_check_files(struct task_reader *reader)
 {
 	if (!reader->task->files)
@@ -101,6 +145,7 @@ void task_check_files(struct task_reader *reader)
 	check_slots(reader);
 	check_names(reader);
 	check_sizes(reader);
+	check_stock_needs(reader);
 }
 
 void task_check_text(struct task_reader *reader, const struct yaml_node *at, const char *key, const struct file *file)

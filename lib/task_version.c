@@ -67,7 +67,8 @@ static const struct statement DEFINITION = SELECT(struct stored_definition, DEFI
 
 /* Members of the definition that no run depends on. Every other one, also one that comes to be known later, makes
  * another version. `files` is here without its sources, which are paths of the upload. */
-static const char *const ONLY_READ[] = { "description", "templates", "gpus", "flops", "bytes", "tolerance", "expected" };
+static const char *const ONLY_READ[] = { "description", "templates", "gpus", "flops", "bytes", "tolerance", "expected",
+	"kernel_signature" };
 
 static bool is_only_read(const char *member)
 {

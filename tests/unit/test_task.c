@@ -14,7 +14,7 @@
 
 #define HEAD "lang: py\ndescription: |\n  # Add two vectors\n  Fill `output`.\n"
 #define FILES "files:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: reference.py}\n" \
-	"  - {name: eval.py, source: \"@STOCK@\"}\n"
+	"  - {name: eval.py, source: \"@STOCK@\"}\n  - {name: utils.py, source: \"@STOCK@\"}\n"
 #define CONFIG "config: {main: eval.py}\n"
 #define CASES "tests:\n  - {size: 128, seed: 5}\nbenchmarks:\n  - {size: 256, seed: 6}\n  - {size: 512, seed: 7}\n"
 #define GOOD HEAD FILES CONFIG CASES
@@ -79,7 +79,7 @@ static void a_small_task_gets_the_defaults(void **state)
 	const struct task *task = parse_good(arena, GOOD).task;
 	assert_int_equal(task->language, TASK_PY);
 	assert_string_equal(task->description, "# Add two vectors\nFill `output`.\n");
-	assert_int_equal(task->file_count, 3);
+	assert_int_equal(task->file_count, 4);
 	assert_true(task->files[0].is_submission);
 	assert_string_equal(task->files[2].source, "@STOCK@");
 	assert_string_equal(task->main, "eval.py");
@@ -103,7 +103,8 @@ static void a_small_task_gets_the_defaults(void **state)
 	"    - {source: samples/wrong.py, verdict: wrong answer, mode: benchmark}\n"
 #define FULL_CU "lang: cu\ndescription: d\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n" \
 	"  - {name: eval.cu, source: \"@STOCK@\"}\n  - {name: include/reference.cuh, source: reference.cuh}\n" \
-	"  - {name: harness.h, source: \"@STOCK@:utils.h\"}\n" \
+	"  - {name: harness.h, source: \"@STOCK@:utils.h\"}\n  - {name: utils.h, source: '@STOCK@'}\n" \
+	"  - {name: task.h, source: reference.cuh}\n" \
 	"config:\n  sources: [eval.cu, submission.cu]\n  include_dirs: [include, /usr/local/cutlass/include]\n" \
 	"  defines: {FAST: , BLOCK: 128, NAME: '\"x\"'}\n  compile_flags: [-O3, --use_fast_math]\n" CASES
 
@@ -196,7 +197,8 @@ static void truth_values_are_written_as_the_evaluation_reads_them(void **state)
 
 #define CU_HEAD "lang: cu\ndescription: d\nfiles:\n  - {name: submission.cuh, source: '@SUBMISSION@'}\n" \
 	"  - {name: wrapped_kernel.cu, source: '@STOCK@'}\n  - {name: eval.cu, source: '@STOCK@'}\n" \
-	"  - {name: reference.cuh, source: reference.cuh}\n"
+	"  - {name: reference.cuh, source: reference.cuh}\n  - {name: utils.h, source: '@STOCK@'}\n" \
+	"  - {name: task.h, source: reference.cuh}\n"
 
 static void options_of_the_compiler_stay_as_they_are_written(void **state)
 {
@@ -221,7 +223,7 @@ static void the_signature_of_a_kernel_must_be_declared_by_the_task(void **state)
 	static const char yaml[] = KERNEL "podium: {kernel_signature: '__global__ void add(const float *a, int n)'}\n";
 	struct world world = upload_with(arena, yaml);
 	assert_int_equal(parse(&world), ERROR_INPUT);
-	assert_non_null(strstr(world.error.text, "line 14, podium.kernel_signature: none of the files declares \"__global__ void add("));
+	assert_non_null(strstr(world.error.text, "line 16, podium.kernel_signature: none of the files declares \"__global__ void add("));
 	world = make_world(arena);
 	add(&world.upload, "task.yml", yaml);
 	add(&world.upload, "reference.cuh", "#pragma once\n__global__ void\n  add(const float* a,\n      int n) ;\n");
@@ -240,7 +242,7 @@ static const struct { const char *yaml, *part; } REFUSED[] = {
 	{ "", "task.yml is empty." },
 	{ "just text\n", "task.yml line 1: the task must be a map (`key: value` lines), not text." },
 	{ "lang: [py\n", "task.yml line 2, column 1 is not YAML" },
-	{ GOOD "langs: py\n", "line 15: the task has no key \"langs\"; did you mean lang?" },
+	{ GOOD "langs: py\n", "line 16: the task has no key \"langs\"; did you mean lang?" },
 	{ GOOD "name: x\n", "has no key \"name\" (a leaderboard gets its name when it is created); known are lang," },
 	{ GOOD "lang: cu\n", "the key \"lang\" is there twice (first in line 1)" },
 	{ FILES CONFIG CASES "description: d\n", "the task lacks the key lang." },
@@ -253,9 +255,9 @@ static const struct { const char *yaml, *part; } REFUSED[] = {
 	{ HEAD "files: [eval.py]\n" CONFIG CASES, "line 5: entry 1 of files must be a map" },
 	{ HEAD "files:\n  - {name: eval.py, source: '@STOCK@'}\n" CONFIG CASES, "line 6, files: no file has the source \"@SUBMISSION@\"" },
 	{ HEAD FILES "  - {name: b.py, source: '@SUBMISSION@'}\n" CONFIG CASES, "2 files have the source \"@SUBMISSION@\"" },
-	{ HEAD FILES "  - {name: b.py}\n" CONFIG CASES, "line 9: entry 4 of files lacks the key source." },
-	{ HEAD FILES "  - {name: b.py, sorce: x}\n" CONFIG CASES, "entry 4 of files has no key \"sorce\"; did you mean source?" },
-	{ HEAD FILES "  - {name: b.py, source: b.py}\n" CONFIG CASES, "line 9, files: the source \"b.py\" is not in the upload." },
+	{ HEAD FILES "  - {name: b.py}\n" CONFIG CASES, "line 10: entry 5 of files lacks the key source." },
+	{ HEAD FILES "  - {name: b.py, sorce: x}\n" CONFIG CASES, "entry 5 of files has no key \"sorce\"; did you mean source?" },
+	{ HEAD FILES "  - {name: b.py, source: b.py}\n" CONFIG CASES, "line 10, files: the source \"b.py\" is not in the upload." },
 	{ HEAD FILES "  - {name: b.py, source: right.py}\n" CONFIG CASES, "not in the upload; there is \"samples/right.py\"." },
 	{ HEAD FILES "  - {name: b.py, source: ../b.py}\n" CONFIG CASES, "the source \"../b.py\" leads out of the upload" },
 	{ HEAD FILES "  - {name: b.py, source: /etc/passwd}\n" CONFIG CASES, "must be a path relative to task.yml" },
@@ -263,13 +265,18 @@ static const struct { const char *yaml, *part; } REFUSED[] = {
 	{ HEAD FILES "  - {name: -o, source: template.py}\n" CONFIG CASES, "files.name: \"-o\" begins with \"-\"" },
 	{ HEAD FILES "  - {name: Eval.py, source: template.py}\n" CONFIG CASES, "differ only in upper and lower case" },
 	{ HEAD FILES "  - {name: x.py, source: '@STOCK@'}\n" CONFIG CASES, "there is no stock file \"x.py\"" },
-	{ HEAD FILES "config: {main: other.py}\n" CASES, "line 9, config.main: \"other.py\" is not the name of one of the files." },
+	{ HEAD "files:\n  - {name: s.py, source: '@SUBMISSION@'}\n  - {name: eval.py, source: '@STOCK@'}\n  - {name: reference.py, source: reference.py}\n"
+	  "  - {name: utils.py, source: '@STOCK@'}\n" CONFIG CASES,
+	  "line 6, files: the stock file eval.py needs a file named submission.py or train.py, which is not there." },
+	{ HEAD "files:\n  - {name: train.py, source: '@SUBMISSION@'}\n  - {name: eval.py, source: '@STOCK@'}\n  - {name: reference.py, source: reference.py}\n"
+	  CONFIG CASES, "files: the stock file eval.py needs a file named utils.py, which is not there; it is a stock file, too." },
+	{ HEAD FILES "config: {main: other.py}\n" CASES, "line 10, config.main: \"other.py\" is not the name of one of the files." },
 	{ HEAD FILES "config: {main: submission.py}\n" CASES, "would then judge itself" },
 	{ HEAD FILES "config: {}\n" CASES, "config lacks the key main." },
 	{ HEAD FILES "config: {main: eval.py, sources: []}\n" CASES, "config has no key \"sources\"; known are main." },
 	{ HEAD FILES CONFIG, "there are neither tests nor benchmarks" },
 	{ HEAD FILES CONFIG "tests: [{n: 1}]\n", "there are no benchmarks, so nothing can be ranked; ranking_by last needs" },
-	{ HEAD FILES CONFIG "benchmarks: {n: 1}\n", "line 10, benchmarks: expected a list" },
+	{ HEAD FILES CONFIG "benchmarks: {n: 1}\n", "line 11, benchmarks: expected a list" },
 	{ HEAD FILES CONFIG "benchmarks: [5]\n", "benchmarks: case 1 must be a map of arguments" },
 	{ HEAD FILES CONFIG "benchmarks: [{n: 1}, {}]\n", "benchmarks: case 2 has no arguments" },
 	{ HEAD FILES CONFIG "benchmarks: [{n: 'a;b'}]\n", "the value of n in case 1 contains \";\"" },
@@ -278,14 +285,14 @@ static const struct { const char *yaml, *part; } REFUSED[] = {
 	{ HEAD FILES CONFIG "benchmarks: [{on: 1}]\n", "the argument name \"on\" of case 1 is a truth value to YAML" },
 	{ HEAD FILES CONFIG "benchmarks: [{a-b: 1}]\n", "the argument name \"a-b\" of case 1 is not an identifier" },
 	{ GOOD "multi_gpu: true\n", "tests: case 1 has no world_size" },
-	{ GOOD "multi_gpu: 1\n", "line 15, multi_gpu: expected true or false, not \"1\"." },
-	{ GOOD "test_timeout: 0\n", "line 15, test_timeout: expected a whole number from 1 to 3600, not \"0\"." },
+	{ GOOD "multi_gpu: 1\n", "line 16, multi_gpu: expected true or false, not \"1\"." },
+	{ GOOD "test_timeout: 0\n", "line 16, test_timeout: expected a whole number from 1 to 3600, not \"0\"." },
 	{ GOOD "ranked_timeout: 1e3\n", "ranked_timeout: expected a whole number from 1 to 3600, not \"1e3\"." },
 	{ GOOD "ranking_by: best\n", "ranking_by: expected last, mean or geom, not \"best\"." },
 	{ GOOD "seed: 2147483648\n", "seed: expected a whole number from 0 to 2147483647" },
 	{ GOOD "templates: {Rust: template.py}\n", "templates: \"Rust\" is not a language of templates" },
 	{ GOOD "templates: {Python: t.py}\n", "templates: the source \"t.py\" is not in the upload." },
-	{ GOOD "templates: {Python: samples/latin.py}\n", "line 15, templates: the file \"samples/latin.py\" is not UTF-8 text." },
+	{ GOOD "templates: {Python: samples/latin.py}\n", "line 16, templates: the file \"samples/latin.py\" is not UTF-8 text." },
 	{ GOOD "gpus: [A B]\n", "gpus: \"A B\" is not the name of a GPU" },
 	{ GOOD "gpus: [H200, H200]\n", "gpus: \"H200\" is there twice." },
 	{ GOOD "podium: {expect: []}\n", "podium has no key \"expect\"; did you mean expected?" },
@@ -402,7 +409,7 @@ static void contents_come_from_the_upload_and_the_stock(void **state)
 	struct task_content *contents;
 	size_t count;
 	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
-	assert_int_equal(count, 2 + 2 + 2 + 1); /* files without the slot, templates, samples once each, task.yml */
+	assert_int_equal(count, 3 + 2 + 2 + 1); /* files without the slot, templates, samples once each, task.yml */
 	assert_string_equal(content(contents, count, ROLE_FILE, "eval.py")->bytes, "stock eval.py\n");
 	assert_string_equal(content(contents, count, ROLE_TEMPLATE, "Triton")->bytes, "def custom_kernel(data): ...\n");
 	assert_string_equal(content(contents, count, ROLE_SAMPLE, "samples/wrong.py")->bytes, "wrong\n");

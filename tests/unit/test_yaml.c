@@ -78,7 +78,7 @@ static const struct { const char *text; enum yaml_kind kind; const char *python;
 	{ "[1, 2]", YAML_LIST, "[1, 2]" }, { "[]", YAML_LIST, "[]" }, { "[a, 'it''s', true, 0.5]", YAML_LIST, "['a', \"it's\", True, 0.5]" },
 	{ "['a\\b']", YAML_LIST, "['a\\\\b']" }, { "{a: 1, b: [x]}", YAML_MAP, "{'a': 1, 'b': ['x']}" },
 	{ "2001-12-14", YAML_DATE, NULL }, { "2001-12-14 21:59:43", YAML_DATE, NULL }, { "[2001-12-14]", YAML_LIST, NULL },
-	{ "'a;b'", YAML_TEXT, NULL }, { "\"a\\nb\"", YAML_TEXT, NULL }, { "\"a\\x1b\"", YAML_TEXT, NULL },
+	{ "'a;b'", YAML_TEXT, "a;b" }, { "\"a\\nb\"", YAML_TEXT, NULL }, { "\"a\\x1b\"", YAML_TEXT, NULL },
 };
 
 static void scalars_mean_what_they_mean_to_python(void **state)
@@ -87,7 +87,7 @@ static void scalars_mean_what_they_mean_to_python(void **state)
 	for (size_t i = 0; i < COUNT(SCALARS); i++) {
 		cleanup_arena struct arena *arena = arena_new();
 		const struct yaml_node *node = yaml_find(parse(arena, arena_printf(arena, "k: %s\n", SCALARS[i].text)), "k");
-		const char *fault, *text = task_python_text(arena, node, &fault);
+		const char *fault, *text = task_python_text(arena, node, TRUTH_PYTHON, &fault);
 		if (node->kind != SCALARS[i].kind)
 			fail_msg("%s is %s", SCALARS[i].text, yaml_kind_name(node->kind));
 		if (!SCALARS[i].python)

@@ -62,10 +62,10 @@ struct material { struct fileset upload, stock; struct task *task; };
 static const char PY_TASK[] =
 	"lang: py\ndescription: |\n  Returns its *input*.\nfiles:\n"
 	"  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: reference.py}\n"
-	"  - {name: eval.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\n"
+	"  - {name: eval.py, source: \"@STOCK@\"}\n  - {name: utils.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\n"
 	"tests: [{seed: 1}]\nbenchmarks: [{seed: 2}]\ntemplates: {Python: template.py}\n";
 static const char CU_TASK[] =
-	"lang: cu\ndescription: the same in CUDA C++\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n  - {name: eval.cu, source: \"@STOCK@\"}\n"
+	"lang: cu\ndescription: the same in CUDA C++\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n  - {name: eval.cu, source: eval.cu}\n"
 	"config: {sources: [eval.cu, submission.cu]}\ntests: [{seed: 1}]\nbenchmarks: [{seed: 2}]\n";
 
 static inline void add(struct fileset *set, const char *path, const char *text)
@@ -80,7 +80,8 @@ static inline struct material make_task(const char *definition, const char *refe
 	add(&m.upload, "reference.py", reference);
 	add(&m.upload, "template.py", "def custom_kernel(data):\n    pass\n");
 	add(&m.stock, "eval.py", "import reference\n");
-	add(&m.stock, "eval.cu", "int main() {}\n");
+	add(&m.upload, "eval.cu", "int main() {}\n");
+	add(&m.stock, "utils.py", "import torch\n");
 	if (task_parse(arena, &m.upload, &m.stock, &m.task, &error))
 		fail_msg("%s", error.text);
 	return m;
