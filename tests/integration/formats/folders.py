@@ -12,7 +12,7 @@ EVALS = pathlib.Path(__file__).resolve().parent / "evals"
 # What an eval does unless a variant says otherwise.
 TRAITS = {
 	"KEY": "[a-zA-Z]+", "VALUE": r"[a-zA-Z]+|-?\d+",  # of a case's arguments
-	"TRUTH_WORDS": False,  # true and false become booleans
+	"WORDS": {},  # what words become
 	"LISTS": False,  # [1, 2] and (1, 2) become tuples
 	"SKIPS_EMPTY": False,  # lines and parts
 	"POOL": 1,  # processes
@@ -73,8 +73,6 @@ def reference(answers="tuple"):
 
 
 def traits(**changes):
-	unknown = set(changes) - set(TRAITS)
-	assert not unknown, unknown
 	return "".join(f"{name} = {value!r}\n" for name, value in {**TRAITS, **changes}.items())
 
 
@@ -112,7 +110,8 @@ def make(top, eval, answers="tuple", helpers=True, **rest):
 	that it has the last two at all. What is a trait is one; the rest are keys of task.yml."""
 	changes = {name: rest.pop(name) for name in list(rest) if name in TRAITS}
 	files = [("submission.py", "@SUBMISSION@"), ("reference.py", "reference.py"), ("traits.py", "traits.py"), ("eval.py", f"../common/{eval}")]
-	common = {f"common/{eval}": (EVALS / eval).read_text()}
+	# The words stand in the eval itself: what it compares with is what it is told.
+	common = {f"common/{eval}": (EVALS / eval).read_text().replace("traits.WORDS", repr(changes.pop("WORDS", {})))}
 	if helpers:
 		files += [("task.py", "../common/task.py"), ("utils.py", "../common/utils.py")]
 		common.update({"common/task.py": TYPES, "common/utils.py": UTILS})

@@ -110,6 +110,7 @@ FOUR = {"runs": 4, "std_ns": STD, "err_ns": ERR}
 ONE = {"runs": 1, "std_ns": 0.0, "err_ns": 0.0}
 WORDS, ANY_WORDS = r"[a-zA-Z]+|-?\d+", r"[a-zA-Z_]\w*|-?\d+"
 IDENTIFIER = r"[a-zA-Z_]\w*"
+LOWERCASE, CAPITALS = {"true": True, "false": False}, {"True": True, "False": False}
 LISTS = r"\[[^\]]*\]|\([^)]*\)|[a-zA-Z]+|-?\d+"
 
 
@@ -127,7 +128,7 @@ VARIANTS = {
 	"no pool": dict(eval="alone.py", answers="text", _keeps_seeds=True, _extremes=False, _last_only=True),
 	"no pool and much said": dict(eval="alone.py", answers="text", SAYS=("keys", "values"), LEADERBOARD_CHECKS=True,
 		LEADERBOARD_FAILS_WITH=0, ranking_by="last", _keeps_seeds=True, _extremes=False, _last_only=True),
-	"identifiers and words of truth": dict(eval="pooled.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, TRUTH_WORDS=True, ranking_by="geom",
+	"identifiers and words of truth": dict(eval="pooled.py", KEY=IDENTIFIER, VALUE=ANY_WORDS, WORDS=LOWERCASE, ranking_by="geom",
 		tests=with_all(folders.TESTS, top_k2="fp8_e4m3", offset=-3), benchmarks=with_all(folders.BENCHMARKS, top_k2="mxfp4", offset=0)),
 	"an eval that reports what it catches": dict(eval="pooled.py", CATCHES=True, ranking_by="geom", _catches=True),
 	"groups of fifty calls": dict(eval="pooled.py", GROUP=50, WARMS_ALL=True, CATCHES=True, ranking_by="geom", _catches=True),
@@ -304,6 +305,19 @@ def lines_of(*tests):
 def values_of_cases_are_written_as_python_writes_them():
 	equal(lines_of({"size": 128, "seed": 5}, {"a": -3, "b": 1.5, "c": 1e-05, "d": "word", "e": [1, 2], "f": [], "g": None, "h": ["x", 1]}),
 		["size: 128; seed: 5", "a: -3; b: 1.5; c: 1e-05; d: word; e: [1, 2]; f: []; g: None; h: ['x', 1]"])
+
+
+@test
+def false_is_false_for_every_reader():
+	tests = with_all(folders.TESTS, masked=False, biased=True)
+	reading = dict(KEY="[a-zA-Z_]+", VALUE=WORDS, tests=tests)
+	for changes, written, read in (({"eval": "pooled.py"}, "masked: 0; biased: 1", "'masked': 0, 'biased': 1"),
+			({"eval": "alone.py", "answers": "text"}, "masked: 0; biased: 1", "'masked': 0, 'biased': 1"),
+			({"eval": "pooled.py", "WORDS": LOWERCASE}, "masked: false; biased: true", "'masked': False, 'biased': True"),
+			({"eval": "pooled.py", "WORDS": CAPITALS}, "masked: False; biased: True", "'masked': False, 'biased': True")):
+		task = fresh(**reading, **changes)
+		equal(task.definition["tests"][0], "size: 3; seed: 5; " + written)
+		equal(inputs(expect(task.run(RIGHT, "test"), "passed"))[0], "{'size': 3, 'seed': 5, " + read + "}")
 
 
 @test

@@ -42,8 +42,8 @@ class Case:
 def value_of(text):
 	if re.fullmatch(r"-?\d+", text):
 		return int(text)
-	if traits.TRUTH_WORDS and text in ("true", "false"):
-		return text == "true"
+	if text in traits.WORDS:
+		return traits.WORDS[text]
 	if traits.LISTS and text[0] in "([":
 		return tuple(int(number) for number in text[1:-1].split(",") if number.strip())
 	return text
