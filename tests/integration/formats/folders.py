@@ -31,12 +31,14 @@ TRAITS = {
 }
 
 REFERENCE = '''
+import sys
+
 def nanoseconds(size, run):
 	return size * 10.0 + (1 if run % 2 else -1)
 
 def generate_input(size, seed, quiet=False, **others):
-	if not quiet:
-		print("input:", {"size": size, "seed": seed, **others})
+	if not quiet:  # in one piece, as several processes may write at once
+		sys.stdout.write(f"input: { {'size': size, 'seed': seed, **others} }\\n")
 	return [seed % 1000 + index for index in range(size)]
 
 def ref_kernel(data):
@@ -62,6 +64,42 @@ RIGHT_BARE = "def custom_kernel(data):\n\treturn [2 * value for value in data]\n
 WRONG = "def custom_kernel(data):\n\treturn [2 * value if index != 2 else -1 for index, value in enumerate(data)]\n"
 WRONG_WHEN_TIMED = "def custom_kernel(data):\n\treturn [2 * value if len(data) < 100 else -1 for value in data]\n"
 RAISING = "def custom_kernel(data):\n\treturn [1 // 0 for value in data]\n"
+
+# The same in CUDA C++, for the host alone, so that it runs wherever nvcc is.
+CU_TYPES = '''#pragma once
+#include <array>
+#include <string>
+#include <vector>
+using input_t = std::vector<int>;
+using output_t = std::vector<int>;
+constexpr std::array<const char *, 3> ArgumentNames = {"size", "seed", "offset"};
+struct TestReporter { std::string message; };
+'''
+CU_REFERENCE = '''
+static input_t generate_input(int size, int seed, int offset)
+{
+	input_t data;
+	for (int i = 0; i < size; i++)
+		data.push_back(seed % 1000 + offset * i);
+	return data;
+}
+
+static void check_implementation(TestReporter &reporter, const input_t &data, const output_t &output)
+{
+	for (std::size_t i = 0; i < data.size() && reporter.message.empty(); i++)
+		if (output.size() != data.size() || output[i] != 2 * data[i])
+			reporter.message = "mismatch found! element " + std::to_string(i) + ": wanted " + std::to_string(2 * data[i]);
+}
+'''
+CU_RIGHT = '''#include "task.h"
+
+output_t custom_kernel(input_t data)
+{
+	for (int &value : data)
+		value *= 2;
+	return data;
+}
+'''
 
 TESTS = [{"size": 3, "seed": 5}, {"size": 8, "seed": 6635}]
 BENCHMARKS = [{"size": 100, "seed": 1}, {"size": 400, "seed": 2}, {"size": 1600, "seed": 3}]
@@ -117,4 +155,14 @@ def make(top, eval, answers="tuple", helpers=True, **rest):
 		common.update({"common/task.py": TYPES, "common/utils.py": UTILS})
 	write(top, {**common, "numbers/task.yml": definition(files, **rest), "numbers/reference.py": reference(answers),
 		"numbers/traits.py": traits(**changes), "numbers/submission.py": RIGHT if helpers else RIGHT_BARE})
+	return top
+
+
+def make_cu(top, submission=CU_RIGHT, config=None, **rest):
+	"""The form in CUDA C++, whose cases have three arguments."""
+	cases = {key: [{**case, "offset": 7} for case in cases] for key, cases in (("tests", TESTS), ("benchmarks", BENCHMARKS))}
+	files = [(name, name) for name in ("eval.cu", "task.h", "reference.cuh")] + [("submission.cu", "@SUBMISSION@")]
+	config = config or "\n  sources: [eval.cu, submission.cu]"
+	write(top, {"task.yml": definition(files, lang="cu", config=config, templates="{CUDA: template.cu}", **cases, **rest), "task.h": CU_TYPES,
+		"eval.cu": (EVALS / "eval.cu").read_text(), "reference.cuh": CU_REFERENCE, "template.cu": submission})
 	return top

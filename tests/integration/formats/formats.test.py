@@ -89,7 +89,7 @@ def expect(result, verdict, *parts):
 
 def inputs(result, position=1):
 	"""The arguments that generate_input was called with, in order."""
-	return [line[7:] for line in result.log("stdout", position).splitlines() if line.startswith("input: ")]
+	return [line[7:].strip() for line in result.log("stdout", position).splitlines() if line.startswith("input: ")]
 
 
 def cases(result, position):
@@ -479,6 +479,50 @@ def an_eval_without_its_device_says_why_in_a_line_of_its_own():
 def one_run_has_no_spread():
 	result = expect(task_of("groups without a pool, one run each").run(RIGHT), "passed")
 	equal([(case["std_ns"], case["err_ns"]) for case in cases(result, 2)], [(0.0, 0.0)] * 3)
+
+
+# ---- CUDA C++ ----
+
+def fresh_cu(**rest):
+	if not os.access(NVCC, os.X_OK):
+		raise Skip("nvcc is not installed")
+	return Task(folders.make_cu(pathlib.Path(tempfile.mkdtemp(dir=scratch)), **rest))
+
+
+@test
+def an_eval_in_cuda_passes_a_right_answer_to_cases_with_three_arguments():
+	task = fresh_cu(ranking_by="mean", seed=7)
+	result = expect(task.run(folders.CU_RIGHT, device=GPU), "passed")
+	equal([(case["spec"], case["verdict"]) for case in cases(result, 1)],
+		[("size: 3; seed: 5; offset: 7", "passed"), ("size: 8; seed: 6635; offset: 7", "passed")])
+	(timed,) = cases(result, 2)  # it times the last one only
+	equal((timed["spec"], timed["runs"], timed["mean_ns"], timed["err_ns"], timed["best_ns"]), ("size: 1600; seed: 3; offset: 7", 4, 16000, 1, 15999))
+	near(result.verdicts[0]["score_ns"], 16000.0)
+
+
+@test
+def an_eval_in_cuda_finds_wrong_answers_in_both_ways_that_it_tells_them():
+	task = fresh_cu()
+	result = expect(task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 8 ? 2 : 3"), "test", GPU), "wrong answer",
+		"Test 2 of 2 failed (size: 8; seed: 6635; offset: 7): mismatch found! element 0: wanted 1270")
+	equal([case["verdict"] for case in cases(result, 1)], ["passed", "wrong answer"])
+	result = expect(task.run(folders.CU_RIGHT.replace("*= 2", "*= data.size() < 100 ? 2 : 3"), device=GPU), "wrong answer", "mismatch found! element 0")
+	equal(cases(result, 2), [])
+
+
+@test
+def what_a_submission_in_cuda_throws_ends_it():
+	task = fresh_cu()
+	thrown = '#include <stdexcept>\n' + folders.CU_RIGHT.replace("value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))')
+	expect(task.run(thrown, "test", GPU), "runtime error", "SIGABRT", "no such thing 5")
+
+
+@test
+def flags_and_defines_of_a_task_reach_the_compiler_and_not_the_next_task():
+	needing = "#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n" + folders.CU_RIGHT
+	task = fresh_cu(config="\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n  compile_flags: [-DFAST=1]")
+	expect(task.run(needing, "test", GPU), "passed")
+	expect(fresh_cu().run(needing, "test", GPU), "compile error", "the task defines them")
 
 
 # ---- limits ----
