@@ -29,6 +29,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/submission/*", page_submission, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/status", page_submission_status, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/source", page_submission_source, ANYONE, 0 },
+	{ METHOD_GET, "/submission/*/artifact/*", page_submission_artifact, ANYONE, 0 },
 	{ METHOD_GET, "/user/*", page_user, ANYONE, 0 },
 	{ METHOD_GET, "/queue", page_queue, ANYONE, 0 },
 	{ METHOD_GET, "/queue/status", page_queue_status, ANYONE, 0 },

@@ -3,6 +3,7 @@
 
 #include "cgi/pages.h"
 #include "lib/blob.h"
+#include "lib/gzip.h"
 #include "lib/verdict.h"
 #include "templates/submission.h"
 
@@ -17,11 +18,14 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct submission_row, mode), TIME(struct submission_row, submitted_at_ms),
 	INTEGER(struct submission_row, version_number), INTEGER(struct submission_row, current_version),
 	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), BLOB(struct submission_row, sha256),
+	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
 };
 static const struct statement SUBMISSION = SELECT(struct submission_row, SUBMISSION_COLUMNS,
 	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, "
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, "
-	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256 "
+	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256, "
+	"  JSON_VALUE(v.definition, '$.flops') AS flops, JSON_VALUE(v.definition, '$.bytes') AS bytes, "
+	"  NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0) AS tolerance "
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ?");
 
@@ -48,11 +52,11 @@ static const struct column STAGE_COLUMNS[] = {
 	INTEGER(struct stage_row, id), INTEGER(struct stage_row, job_id), INTEGER(struct stage_row, position),
 	TEXT(struct stage_row, name), TEXT(struct stage_row, verdict), TEXT(struct stage_row, message),
 	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), TEXT(struct stage_row, command),
-	TEXT(struct stage_row, out), TEXT(struct stage_row, err),
+	TEXT(struct stage_row, out), TEXT(struct stage_row, err), TEXT(struct stage_row, kernels), TEXT(struct stage_row, conditions),
 };
 static const struct statement STAGES = SELECT(struct stage_row, STAGE_COLUMNS,
 	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.command, "
-	"  t.stdout AS `out`, t.stderr AS err "
+	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions "
 	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position");
 
 static const struct column CASE_COLUMNS[] = {
@@ -66,15 +70,50 @@ static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
 	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index");
 
+struct report_row { int64_t stage_id, case_index; const char *report; };
+static const struct column REPORT_COLUMNS[] = {
+	INTEGER(struct report_row, stage_id), INTEGER(struct report_row, case_index), TEXT(struct report_row, report),
+};
+static const struct statement REPORTS = SELECT(struct report_row, REPORT_COLUMNS,
+	"SELECT m.stage_id, m.case_index, m.report "
+	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
+	"WHERE j.submission_id = ? AND m.report IS NOT NULL");
+
+static const struct column ARTIFACT_COLUMNS[] = {
+	INTEGER(struct artifact_row, id), INTEGER(struct artifact_row, stage_id), TEXT(struct artifact_row, name),
+	INTEGER(struct artifact_row, size),
+};
+static const struct statement ARTIFACTS = SELECT(struct artifact_row, ARTIFACT_COLUMNS,
+	"SELECT a.id, a.stage_id, a.name, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id "
+	"WHERE j.submission_id = ? ORDER BY a.stage_id, a.name");
+
+struct file_row { const char *name, *gpu; int64_t size; };
+static const struct column FILE_COLUMNS[] = {
+	TEXT(struct file_row, name), TEXT(struct file_row, gpu), INTEGER(struct file_row, size),
+};
+static const struct statement FILE_BY_ID = SELECT(struct file_row, FILE_COLUMNS,
+	"SELECT a.name, j.gpu, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id "
+	"WHERE a.id = ? AND j.submission_id = ?");
+struct part_row { struct blob_value content; };
+static const struct column PART_COLUMNS[] = { BLOB(struct part_row, content) };
+static const struct statement PARTS = SELECT(struct part_row, PART_COLUMNS,
+	"SELECT content FROM artifact_parts WHERE artifact_id = ? ORDER BY part");
+
 /* ---- reading ---- */
+
+/* A number in the address; 0 if it is none. */
+static int64_t path_number(const struct request *request, size_t index)
+{
+	const char *text = request->path_parameters[index];
+	char *end;
+	long long number = strtoll(text, &end, 10);
+	return *end || number <= 0 || strlen(text) > 18 ? 0 : number;
+}
 
 static int find_submission(struct request *request, struct submission_row *row)
 {
-	const char *text = request->path_parameters[0];
-	char *end;
-	long long id = strtoll(text, &end, 10);
-	int rc = *end || id <= 0 || strlen(text) > 18 ? ERROR_NOT_FOUND
-		: database_row(request->db, request->arena, &SUBMISSION, row, request->error, "i", (int64_t)id);
+	int64_t id = path_number(request, 0);
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &SUBMISSION, row, request->error, "i", id);
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
 }
 
@@ -95,7 +134,7 @@ static int read_jobs(struct request *request, int64_t submission, struct job_row
 
 /* Hangs the cases onto their stages and the stages onto their jobs; both come in the jobs' order. */
 static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *stages, size_t stage_count,
-	const struct case_row *cases, size_t case_count)
+	struct case_row *cases, size_t case_count)
 {
 	for (size_t i = 0; i < stage_count; i++)
 		for (size_t c = 0; c < case_count; c++)
@@ -109,6 +148,41 @@ static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *
 				if (!jobs[j].stage_count++)
 					jobs[j].stages = &stages[i];
 			}
+}
+
+static void join_reports(struct stage_row *stages, size_t stage_count, const struct report_row *reports, size_t count)
+{
+	for (size_t i = 0; i < stage_count; i++)
+		for (size_t c = 0; c < stages[i].case_count; c++)
+			for (size_t r = 0; r < count; r++)
+				if (reports[r].stage_id == stages[i].id && reports[r].case_index == stages[i].cases[c].case_index)
+					stages[i].cases[c].report = reports[r].report;
+}
+
+static void join_artifacts(struct stage_row *stages, size_t stage_count, const struct artifact_row *artifacts, size_t count)
+{
+	for (size_t i = 0; i < stage_count; i++)
+		for (size_t a = 0; a < count; a++)
+			if (artifacts[a].stage_id == stages[i].id && !stages[i].artifact_count++)
+				stages[i].artifacts = &artifacts[a];
+}
+
+/* What profilers left tells as much about the source as the source does. */
+static int read_profiles(struct request *request, const struct submission_row *row, struct stage_row *stages, size_t stage_count)
+{
+	struct report_row *reports;
+	struct artifact_row *artifacts;
+	size_t report_count, artifact_count;
+	if (strcmp(row->mode, "profile") != 0 || !may_see_source(request, row))
+		return 0;
+	int rc = database_rows(request->db, request->arena, &REPORTS, &reports, &report_count, request->error, "i", row->id);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &ARTIFACTS, &artifacts, &artifact_count, request->error, "i", row->id);
+	if (rc)
+		return rc;
+	join_reports(stages, stage_count, reports, report_count);
+	join_artifacts(stages, stage_count, artifacts, artifact_count);
+	return 0;
 }
 
 static int read_view(struct request *request, const struct submission_row *row, struct submission_view *view)
@@ -125,6 +199,9 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	if (rc)
 		return rc;
 	join_rows(jobs, job_count, stages, stage_count, cases, case_count);
+	rc = read_profiles(request, row, stages, stage_count);
+	if (rc)
+		return rc;
 	*view = (struct submission_view){
 		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
 		.may_see_output = is_owner(request, row),
@@ -139,21 +216,49 @@ static int read_view(struct request *request, const struct submission_row *row, 
 
 /* ---- words ---- */
 
-size_t environment_facts(struct arena *arena, const char *json, struct fact **facts)
+/* "8 * size" and what else a task counts, as the end of a sentence. */
+static const char *formulas(struct arena *arena, const struct submission_row *row)
 {
-	json_error_t where;
-	json_t *root = json ? json_loads(json, 0, &where) : NULL;
-	*facts = arena_array(arena, struct fact, json_object_size(root) + 1);
-	size_t count = 0;
-	const char *key;
-	json_t *value;
-	json_object_foreach(root, key, value) {
-		char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-		(*facts)[count++] = (struct fact){ arena_strdup(arena, key), arena_strdup(arena, text ? text : json_string_value(value)) };
-		free(text);
+	if (row->bytes && row->flops)
+		return arena_printf(arena, "bytes = %s, operations = %s", row->bytes, row->flops);
+	return row->bytes ? arena_printf(arena, "bytes = %s", row->bytes) : arena_printf(arena, "operations = %s", row->flops);
+}
+
+/* "989 TFLOP/s in fp16, 67 TFLOP/s in fp32": of the types that the cases have. */
+static void append_compute_peaks(struct buffer *out, struct arena *arena, const struct gpu_peaks *peaks, const struct stage_row *stage)
+{
+	bool used[NUMBER_TYPES] = {0};
+	const char *before = ", and dense ";
+	for (size_t i = 0; i < stage->case_count; i++)
+		used[peaks_number_type(stage->cases[i].spec)] = true;
+	for (int type = 0; type < NUMBER_TYPES; type++) {
+		if (!used[type] || !(peaks->tflop_s[type] > 0))
+			continue;
+		buffer_printf(out, "%s%s in %s", before, result_figure(arena, peaks->tflop_s[type], "TFLOP/s"),
+			peaks_number_name((enum number_type)type));
+		before = ", ";
 	}
-	json_decref(root);
-	return count;
+}
+
+const char *submission_rates_meaning(struct arena *arena, const struct submission_row *row, const struct job_row *job,
+	const struct stage_row *stage)
+{
+	const struct gpu_peaks *peaks = peaks_find(job->gpu);
+	cleanup_buffer struct buffer text = {0};
+	if (!row->bytes && !row->flops)
+		return NULL;
+	buffer_printf(&text, "Rates count the work that the task states (%s), not what the kernel moves or computes. ", formulas(arena, row));
+	if (!peaks) {
+		buffer_printf(&text, "The peak rates of %s are not known here, so there is no percentage.",
+			strcmp(job->gpu, "CPU") == 0 ? "a CPU" : job->gpu);
+		return arena_strdup(arena, buffer_string(&text));
+	}
+	buffer_printf(&text, "Percentages are of what the maker states for %s: %s of memory bandwidth", peaks->model,
+		result_figure(arena, peaks->memory_gb_s, "GB/s"));
+	if (row->flops)
+		append_compute_peaks(&text, arena, peaks, stage);
+	buffer_printf(&text, " (%s).", peaks->source);
+	return arena_strdup(arena, buffer_string(&text));
 }
 
 static bool is_over(const struct job_row *job)
@@ -256,5 +361,35 @@ int page_submission_source(struct request *request)
 		return rc;
 	response_as_text(request, row.file_name, request_query(request, "download"));
 	buffer_append(&request->body, content.bytes, content.length);
+	return 0;
+}
+
+int page_submission_artifact(struct request *request)
+{
+	struct submission_row row;
+	struct file_row file;
+	struct part_row *parts;
+	size_t count;
+	cleanup_buffer struct buffer packed = {0};
+	int64_t id = path_number(request, 1);
+	int rc = find_submission(request, &row);
+	if (!rc && !may_see_source(request, &row))
+		rc = fail(request->error, ERROR_FORBIDDEN, row.sources_public
+			? "The files of a submission are its author's until the leaderboard's deadline has passed."
+			: "The files of a submission are its author's.");
+	if (!rc)
+		rc = database_row(request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(request->error, rc, "This submission has no such file.");
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &PARTS, &parts, &count, request->error, "i", id);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < count; i++)
+		buffer_append(&packed, parts[i].content.bytes, parts[i].content.length);
+	response_as_text(request, arena_printf(request->arena, "submission-%lld-%s-%s", (long long)row.id, file.gpu, file.name), true);
+	request->content_type = "application/octet-stream";
+	if (gzip_unpack(packed.data ? packed.data : "", packed.length, (size_t)file.size, &request->body, request->error))
+		return fail_context(request->error, "%s", file.name), ERROR_SYSTEM;
 	return 0;
 }

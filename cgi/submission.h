@@ -2,7 +2,9 @@
 #ifndef PODIUM_CGI_SUBMISSION_H
 #define PODIUM_CGI_SUBMISSION_H
 
+#include "cgi/result.h"
 #include "lib/database.h"
+#include "lib/peaks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +16,7 @@ struct submission_row {
 	int64_t submitted_at_ms, version_number, current_version;
 	int64_t ended, sources_public;
 	struct blob_value sha256;
+	const char *flops, *bytes, *tolerance; /* of the task; NULL: not given */
 };
 
 struct case_row {
@@ -21,14 +24,20 @@ struct case_row {
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
+	const char *report;           /* of a profiler; filled by the page for those who may see it */
 };
+
+/* A file that a stage left. */
+struct artifact_row { int64_t id, stage_id; const char *name; int64_t size; };
 
 struct stage_row {
 	int64_t id, job_id, position;
 	const char *name, *verdict, *message;
 	int64_t exit_code, duration_ms;
 	const char *command, *out, *err;
-	const struct case_row *cases; size_t case_count; /* filled by the page */
+	const char *kernels, *conditions; /* JSON, or NULL */
+	struct case_row *cases; size_t case_count; /* these are filled by the page */
+	const struct artifact_row *artifacts; size_t artifact_count;
 };
 
 struct job_row {
@@ -41,10 +50,8 @@ struct job_row {
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;
 	int64_t place;                /* in the ranking, if this job stands there; SQL_NULL_INTEGER */
 	int64_t ahead;                /* jobs before it in the queue of its GPU */
-	const struct stage_row *stages; size_t stage_count; /* filled by the page */
+	struct stage_row *stages; size_t stage_count; /* filled by the page */
 };
-
-struct fact { const char *name, *value; };
 
 struct submission_view {
 	const struct submission_row *row;
@@ -53,7 +60,8 @@ struct submission_view {
 	const char *source;           /* NULL unless may_see_source, and where it is too long for a page */
 };
 
-/* What a job's environment says, as pairs for a definition list. */
-size_t environment_facts(struct arena *arena, const char *json, struct fact **facts);
+/* What the rates and percentages of a stage's cases mean; NULL where it has none. */
+const char *submission_rates_meaning(struct arena *arena, const struct submission_row *row, const struct job_row *job,
+	const struct stage_row *stage);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum {
 	profile_most_text_bytes = 256 * 1024,
-	profile_most_file_bytes = 128 * 1024 * 1024, /* as ncu writes it; ten times less once packed */
+	profile_most_file_bytes = 64 * 1024 * 1024,  /* as ncu writes it; ten times less once packed */
 	profile_most_packed_bytes = 16 * 1024 * 1024,
 };
 
