@@ -71,6 +71,7 @@ def main():
 	parser.add_argument("--device", default="H200")
 	parser.add_argument("--tasks", default="tasks")
 	parser.add_argument("--only", nargs="*")
+	parser.add_argument("--every-mode", action="store_true", help="submit what passes in modes test, benchmark and profile as well")
 	parser.add_argument("--repeat", type=int, default=0, help="submit vectoradd_py's right sample so often again")
 	options = parser.parse_args()
 	client = Participant(options.url)
@@ -84,7 +85,11 @@ def main():
 		if options.device == "CPU" and not is_offered(client, folder.name, "CPU"):
 			print(f"{folder.name:18} needs a GPU")
 			continue
-		for sample, mode, verdict in expected_samples(folder):
+		samples = list(expected_samples(folder))
+		if options.every_mode:
+			samples += [(sample, other, verdict) for sample, mode, verdict in samples if (mode, verdict) == ("ranked", "passed")
+				for other in ("test", "benchmark", "profile")]
+		for sample, mode, verdict in samples:
 			submission = client.submit(folder.name, sample, mode, options.device)
 			job = client.wait(submission)["jobs"][0]
 			right = job["verdict"] == verdict and (job["score_ns"] is not None) == (verdict == "passed" and mode == "ranked")
