@@ -22,6 +22,7 @@ static int open_all(void **state)
 
 #define DEFINITION(description, cases) "lang: py\ndescription: " description "\nfiles:\n" \
 	"  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: shared.py, source: ../shared.py}\n" \
+	"  - {name: reference.py, source: ../reference.py}\n  - {name: utils.py, source: \"@STOCK@\"}\n" \
 	"  - {name: eval.py, source: \"@STOCK@\"}\nconfig: {main: eval.py}\ntests: [{seed: 1}]\nbenchmarks: [" cases "]\n"
 
 struct tree {
@@ -47,6 +48,8 @@ static void plan(struct tree *tree, const struct planner *planner)
 	tree->upload = fileset_make(arena);
 	tree->stock = fileset_make(arena);
 	add(&tree->stock, "eval.py", "stock\n");
+	add(&tree->stock, "utils.py", "stock\n");
+	add(&tree->upload, arena_printf(arena, "%sreference.py", tree->folder), "reference\n");
 	add(&tree->upload, arena_printf(arena, "%sset.yaml", tree->folder), tree->set);
 	add(&tree->upload, arena_printf(arena, "%sshared.py", tree->folder), tree->shared);
 	add(&tree->upload, arena_printf(arena, "%ssort/task.yml", tree->folder), definition(tree->description, tree->cases));
@@ -98,7 +101,7 @@ static void a_plan_says_what_would_be_created_and_changes_nothing(void **state)
 	int64_t before = number_of(&EVERYTHING);
 	plan(&tree, &admin);
 	assert_counts(&tree, 2, 0, 0, 0);
-	assert_change(&tree.plan.items[0], "task", "", "version 1, Python, 3 files");
+	assert_change(&tree.plan.items[0], "task", "", "version 1, Python, 5 files");
 	assert_change(&tree.plan.items[0], "deadline", "", "none");
 	assert_change(&tree.plan.items[0], "devices", "", "H200");
 	assert_change(&tree.plan.items[1], "devices", "", "none");

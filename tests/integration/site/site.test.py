@@ -187,6 +187,18 @@ def a_zip_that_is_no_task_is_refused_at_its_field_and_nothing_is_stored():
 
 
 @test
+def all_faults_of_a_task_are_shown_at_once_with_their_lines():
+	wrong = TASK.replace("source: reference.py", "source: refrence.py").replace("{seed: 3}", "{}") + "seed: -1\nrank: geom\n"
+	page = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")], [("task", "task.zip", task_zip(wrong))]).words()
+	for sentence in ('task.yml line 6, files: the source "refrence.py" is not in the upload', "line 11, benchmarks: case 1 has no arguments",
+			"line 12, seed: expected a whole number", 'line 13: the task has no key "rank"'):
+		contains(page, sentence)
+	many = TASK + "".join(f"key{i}: 1\n" for i in range(60))
+	page = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")], [("task", "task.zip", task_zip(many))]).words()
+	contains(page, "There may be more; these are the first 50.")
+
+
+@test
 def a_submission_runs_to_the_ranking():
 	submission = submit(ada, RIGHT)
 	status = ended(anyone, submission)
@@ -301,6 +313,61 @@ def a_source_is_its_owners_until_the_deadline_and_then_everyones():
 	equal(answer.status // 100, 4)
 	contains(answer.words(), "closed")
 	site.sql("UPDATE leaderboards SET accepting = 1 WHERE name = 'small'")
+
+
+@test
+def a_profile_is_its_owners_until_the_deadline_and_not_ranked():
+	submission = submit(bob, RIGHT, "profile")
+	equal(ended(bob, submission)["verdict"], "passed")
+	(stage,) = site.sql(f"SELECT t.id FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'profile'")
+	packed = gzip.compress(b"<script>alert(1)</script>").hex()
+	site.sql(f"""UPDATE measurements SET report = '<b>hot</b> loop in my kernel' WHERE stage_id = {stage[0]};
+		INSERT INTO artifacts (stage_id, name, size) VALUES ({stage[0]}, 'profile-1.ncu-rep', 25);
+		INSERT INTO artifact_parts VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed[:20]}')), (LAST_INSERT_ID(), 1, UNHEX('{packed[20:]}'));""")
+	(file,) = [link for link in links(bob, submission) if "/artifact/" in link]
+	for client, status in ((bob, 200), (admin, 200), (ada, 403), (anyone, 403)):
+		answer, page = client.get(file), client.get(f"/submission/{submission}").text
+		equal(answer.status, status)
+		(contains if status == 200 else lacks)(page, "&lt;b&gt;hot&lt;/b&gt; loop in my kernel")
+		contains(page, "There is no report of ncu: it profiles NVIDIA GPUs, and this ran on the CPU.")
+		equal("/artifact/" in page, status == 200)
+	answer = bob.get(file)
+	equal(answer.bytes, b"<script>alert(1)</script>")
+	equal(answer.headers["Content-Type"], "application/octet-stream")
+	contains(answer.headers["Content-Disposition"], f'attachment; filename="submission-{submission}-CPU-profile-1.ncu-rep"')
+	equal(answer.headers["X-Content-Type-Options"], "nosniff")
+	for wrong in (file.replace(f"/{submission}/", "/1/"), file + "0", f"/submission/{submission}/artifact/x"):
+		assert bob.get(wrong).status in (403, 404), wrong
+	site.sql(f"UPDATE artifacts SET size = 24 WHERE stage_id = {stage[0]}")
+	equal(bob.get(file).status, 500)  # not what was stored
+	equal([row["user"] for row in anyone.get("/leaderboard/small.json?gpu=CPU").json["rows"]], ["ada"])
+
+
+@test
+def the_first_mismatch_the_rates_and_the_kernels_are_shown():
+	submission = submit(bob, WRONG)
+	ended(bob, submission)
+	job = f"(SELECT id FROM jobs WHERE submission_id = {submission})"
+	long = "5 of 9 elements are wrong, the first at [3, 0]: expected 1.5, got <nan> (off by 1, tolerance 0.25)\\n[3, 1]: more"
+	site.sql(f"""UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET message = '{long}' WHERE t.job_id = {job};
+		UPDATE stages SET kernels = '[{{"name": "<i>k</i>", "registers": 77, "shared_bytes": 1024}}]' WHERE job_id = {job} AND name = 'compile';
+		UPDATE stages SET conditions = '{{"before": {{"sm_clock_mhz": 1980, "slowed_by": ["power cap"]}}}}' WHERE job_id = {job} AND name = 'test'""")
+	words = bob.get(f"/submission/{submission}").words()
+	contains(words, "wrong answer 5 of 9 elements are wrong first at [3, 0] expected 1.5 got <nan> off by 1 tolerance 0.25 Whole message")
+	contains(words, "<i>k</i> 77 1024 – – –")
+	contains(words, "before 1980 MHz power cap")
+	lacks(anyone.get(f"/submission/{submission}").words(), "<i>k</i>")
+	passed = submit(ada, RIGHT)
+	ended(ada, passed)
+	site.sql(f"""UPDATE task_versions v JOIN submissions s ON s.task_version_id = v.id
+		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing') WHERE s.id = {passed};
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL WHERE j.submission_id = {passed}""")
+	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
+	contains(ada.get(f"/submission/{passed}").words(), "3.00 GB/s Rates count the work that the task states (bytes = 1000 * seed, operations = nothing)")
+	contains(ada.get(f"/submission/{passed}").words(), "The peak rates of a CPU are not known here, so there is no percentage.")
+	site.sql(f"UPDATE jobs SET gpu = 'H200' WHERE submission_id = {passed}")
+	contains(ada.get(f"/submission/{passed}").words(), "3.00 GB/s 0.062 % of peak")
+	site.sql(f"UPDATE jobs SET gpu = 'CPU' WHERE submission_id = {passed}")
 
 
 @test
