@@ -228,7 +228,7 @@ static const char *formulas(struct arena *arena, const struct submission_row *ro
 static void append_compute_peaks(struct buffer *out, struct arena *arena, const struct gpu_peaks *peaks, const struct stage_row *stage)
 {
 	bool used[NUMBER_TYPES] = {0};
-	const char *before = ", and dense ";
+	const char *before = ", and without sparsity ";
 	for (size_t i = 0; i < stage->case_count; i++)
 		used[peaks_number_type(stage->cases[i].spec)] = true;
 	for (int type = 0; type < NUMBER_TYPES; type++) {

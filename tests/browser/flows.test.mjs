@@ -87,7 +87,7 @@ for (const scripts of [true, false]) {
 		await submit(page, 'vectoradd_py', { code: sample('subtracts'), mode: 'Test' });
 		assert.equal(await verdictOf(page), 'wrong answer');
 		const job = page.locator('.job').first();
-		assert.match(await job.locator('tbody').textContent(), /size: 1; seed: 8207/);
+		assert.match(await job.locator('tbody').textContent(), /size:\s+1\s+seed:\s+8207/);
 		assert.match(await job.locator('tbody .message').first().textContent(), /\d/);
 		assert.match(await job.locator('.sentence').textContent(), /\w+.*\./);
 		assert.match(await page.locator('.source').textContent(), /A - B/);

@@ -145,8 +145,10 @@ static void read_text(struct profile *profile, struct arena *arena, const struct
 static int check_file(int folder, struct error *error)
 {
 	struct stat status;
-	if (fstatat(folder, REPORT, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode) || status.st_nlink != 1)
-		return fail(error, ERROR_NOT_FOUND, "ncu left no file of its own.");
+	if (fstatat(folder, REPORT, &status, AT_SYMLINK_NOFOLLOW))
+		return fail(error, ERROR_NOT_FOUND, "There is no file.");
+	if (!S_ISREG(status.st_mode) || status.st_nlink != 1)
+		return fail(error, ERROR_INPUT, "What stands in its place is no file of its own.");
 	return 0;
 }
 
@@ -166,6 +168,8 @@ bool profile_collect(struct profile *profile, struct profiler *profiler, struct 
 			profile_most_packed_bytes);
 	if (rc) {
 		buffer_free(&profile->file);
+		if (rc == ERROR_NOT_FOUND) /* then what ncu has printed says why */
+			return false;
 		keep(profiler, arena_printf(arena, "There is no report of ncu that could be kept. %.300s", error.text), false);
 		return false;
 	}

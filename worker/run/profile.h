@@ -43,7 +43,7 @@ struct profile {
 void profile_free(struct profile *profile);
 
 /* Packs the report and lets ncu say in words what is in it: `process` is the one that ncu ran, whose account, folder
- * and variables are used again. False, with the reason in the profiler, where there is no report. */
+ * and variables are used again. False where there is no report; then the reason may be in the profiler already. */
 bool profile_collect(struct profile *profile, struct profiler *profiler, struct arena *arena, const struct process *process);
 
 /* The text in a harness's result line `report`: base64, in its usual alphabet or with `*` in the place of `/`. */

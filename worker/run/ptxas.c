@@ -178,34 +178,28 @@ static const char *name_behind(struct arena *arena, const char *line, size_t len
 	return arena_strndup(arena, line + start, found ? (size_t)(found - line) - start : length - start);
 }
 
-static json_t *find_kernel(json_t *kernels, const char *name)
-{
-	size_t i;
-	json_t *kernel;
-	json_array_foreach(kernels, i, kernel)
-		if (strcmp(json_string_value(json_object_get(kernel, "name")), name) == 0)
-			return kernel;
-	return NULL;
-}
-
-/* The entry with this name, made if there is none and room for one. */
-static json_t *open_kernel(struct arena *arena, json_t *kernels, const char *symbol)
-{
-	const char *name = ptxas_readable_name(arena, symbol);
-	json_t *kernel = find_kernel(kernels, name);
-	if (!kernel && json_array_size(kernels) < ptxas_most_kernels) {
-		kernel = json_pack("{s:s}", "name", name);
-		json_array_append_new(kernels, kernel);
-	}
-	return kernel;
-}
-
 struct reading {
 	struct arena *arena;
 	json_t *kernels, *kernel;  /* the one that lines are about; NULL: none */
-	const char *symbol;
+	const char *symbols[ptxas_most_kernels];
+	const char *symbol;        /* of `kernel` */
 	bool is_own;               /* the properties that follow are the kernel's, not those of a function that it calls */
 };
+
+/* From here on lines are about this kernel: the entry that it has, or a new one if there is room. */
+static void open_kernel(struct reading *reading, const char *symbol)
+{
+	size_t count = json_array_size(reading->kernels), i = 0;
+	while (i < count && strcmp(reading->symbols[i], symbol) != 0)
+		i++;
+	if (i == count && count < ptxas_most_kernels) {
+		reading->symbols[i] = symbol;
+		json_array_append_new(reading->kernels, json_pack("{s:s}", "name", ptxas_readable_name(reading->arena, symbol)));
+	}
+	reading->symbol = symbol;
+	reading->kernel = json_array_get(reading->kernels, i);
+	reading->is_own = false;
+}
 
 static void read_line(struct reading *reading, const char *line, size_t length)
 {
@@ -219,9 +213,7 @@ static void read_line(struct reading *reading, const char *line, size_t length)
 	length -= sizeof info - 1;
 	const char *symbol = name_behind(reading->arena, line, length, entry, '\''), *of = name_behind(reading->arena, line, length, properties, '\n');
 	if (symbol) {
-		reading->symbol = symbol;
-		reading->kernel = open_kernel(reading->arena, reading->kernels, symbol);
-		reading->is_own = false;
+		open_kernel(reading, symbol);
 	} else if (of) {
 		reading->is_own = reading->symbol && strcmp(of, reading->symbol) == 0;
 	} else if (reading->kernel && strncmp(line, "Used ", 5) == 0) {

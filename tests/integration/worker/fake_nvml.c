@@ -1,8 +1,10 @@
-/* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model FAKE_MODEL. */
+/* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model FAKE_MODEL. Each time
+ * the clock is asked for it has fallen by 10 MHz, from 1980 MHz on. */
 #include "worker/nvml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct nvmlDevice_st { unsigned int index; };
 static struct nvmlDevice_st devices[16];
@@ -67,5 +69,54 @@ unsigned int nvmlDeviceGetCudaComputeCapability(struct nvmlDevice_st *device, in
 	(void)device;
 	*major = 9;
 	*minor = 0;
+	return 0;
+}
+
+unsigned int nvmlSystemGetCudaDriverVersion_v2(int *version);
+unsigned int nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+	*version = 13010;
+	return 0;
+}
+
+unsigned int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvmlDevice_st **device);
+unsigned int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvmlDevice_st **device)
+{
+	unsigned int index;
+	*device = &devices[0];
+	return strlen(uuid) != strlen("GPU-00000000") || sscanf(uuid, "GPU-%8x", &index) != 1 || index >= gpus();
+}
+
+unsigned int nvmlDeviceGetClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz);
+unsigned int nvmlDeviceGetClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)
+{
+	static unsigned int fallen;
+	(void)device;
+	*mhz = kind == NVML_SM_CLOCK ? 1980 - fallen++ * 10 : 3201;
+	return 0;
+}
+
+unsigned int nvmlDeviceGetTemperature(struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius);
+unsigned int nvmlDeviceGetTemperature(struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius)
+{
+	(void)device;
+	*celsius = 41;
+	return sensor != NVML_GPU_SENSOR;
+}
+
+/* "Not supported", as some boards answer. */
+unsigned int nvmlDeviceGetPowerUsage(struct nvmlDevice_st *device, unsigned int *milliwatts);
+unsigned int nvmlDeviceGetPowerUsage(struct nvmlDevice_st *device, unsigned int *milliwatts)
+{
+	(void)device;
+	(void)milliwatts;
+	return 3;
+}
+
+unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvmlDevice_st *device, unsigned long long *reasons);
+unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvmlDevice_st *device, unsigned long long *reasons)
+{
+	(void)device;
+	*reasons = 0x1 | NVML_SLOWED_BY_POWER_CAP; /* the first bit says that it is idle */
 	return 0;
 }

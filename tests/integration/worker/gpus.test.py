@@ -1,24 +1,18 @@
 #!/usr/bin/env python3
 """podium-worker on a host with two GPUs, as a driver that is made here pretends: one job on each, or one on both."""
-import os
 import pathlib
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from pretend import pretend_driver  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
 from workers import HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, wait_for  # noqa: E402
 
 
 def fake_driver():
 	"""The environment in which NVML shows two H200."""
-	folder = scratch / "driver"
-	if not folder.exists():
-		folder.mkdir()
-		subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-o", folder / "libnvidia-ml.so.1",
-			pathlib.Path(__file__).with_name("fake_nvml.c")], check=True)
-	return {"LD_LIBRARY_PATH": str(folder), "PODIUM_WORKER_CPU": "0"}
+	return {**pretend_driver(scratch / "driver"), "PODIUM_WORKER_CPU": "0"}
 
 
 MANY = TASK.replace("gpus: [CPU]", "gpus: [H200]\nmulti_gpu: true").replace("seed: 1}", "seed: 1, world_size: 2}").replace(

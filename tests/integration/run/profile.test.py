@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""What podium-run finds out beside a result: profiles, with an ncu that is made here; what ptxas says of kernels; and
+the state of a GPU, as a driver that is made here pretends."""
+import base64
+import gzip
+import os
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
+from pretend import BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver, pretend_ncu  # noqa: E402
+from runner import GPU, NVCC, RIGHT, WRONG, Runner, cu_task, job, task  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-profile-test."))
+scratch.chmod(0o755)
+
+TEXT = "a report with <b>???>>> and ÿÿÿ\n" * 3
+# As harnesses of the field profile: nothing but the line, a report in their alphabet, and that all is well.
+EVAL = r'''
+import base64, os, sys
+mode, path = sys.argv[1:]
+pipe = os.fdopen(int(os.environ["POPCORN_FD"]), "w", buffering=1)
+def say(key, value): pipe.write(f"{key}: {value}\n")
+cases = open(path).read().splitlines()
+family = "test" if mode == "test" else "benchmark"
+say(f"{family}-count", len(cases))
+print("POPCORN_NCU is", os.environ.get("POPCORN_NCU"))
+import submission
+good = all(submission.answer(case) == sum(int(part.split(":")[1]) for part in case.split(";")) for case in cases)
+for i, case in enumerate(cases):
+	say(f"{family}.{i}.spec", case)
+	if mode == "test":
+		say(f"test.{i}.status", "pass")
+	elif good and mode == "profile" and "POPCORN_NCU" not in os.environ:
+		say(f"benchmark.{i}.report", base64.b64encode(TEXT.encode("latin-1"), b"+*").decode())
+	elif not good:
+		say(f"benchmark.{i}.status", "fail")
+		say(f"benchmark.{i}.error", "not the sum")
+	elif mode != "profile":
+		for key, value in (("runs", 3), ("mean", 1000), ("std", 2), ("err", 1), ("best", 999), ("worst", 1001)):
+			say(f"benchmark.{i}.{key}", value)
+say("check", "pass" if good else "fail")
+sys.exit(0 if good else 112)
+'''.replace("TEXT", repr(TEXT))
+
+
+def profile(submission=RIGHT, harness=EVAL, device=GPU, environment=None, **members):
+	with Runner(environment=environment) as runner:
+		return runner.run(submission, harness, mode="profile", device=device, **members)
+
+
+def with_ncu(does=PROFILES, name="ncu", size=1000, **members):
+	environment, calls = pretend_ncu(scratch / name, does, size)
+	return profile(environment=environment, **members), calls.read_text().splitlines()
+
+
+def of(result, kind):
+	return [event for event in result.events if event["event"] == kind]
+
+
+def report(result, index=0):
+	return "".join(event["text"] for event in of(result, "report") if event["index"] == index)
+
+
+def artifact(result, name):
+	parts = [event for event in of(result, "artifact") if event["name"] == name]
+	equal([part["part"] for part in parts], list(range(len(parts))))
+	content = gzip.decompress(b"".join(base64.b64decode(part["base64"]) for part in parts))
+	equal({part["size"] for part in parts}, {len(content)})
+	return content
+
+
+def profiled(result):
+	return [case for case in result.cases if case["position"] >= 2]
+
+
+@test
+def each_benchmark_is_a_stage_of_its_own():
+	result, calls = with_ncu()
+	equal((result.verdict, "score_ns" in result.verdicts[0]), ("passed", False))
+	equal([stage["stage"] for stage in result.stages], ["compile", "test", "profile", "profile", "profile"])
+	equal([(case["position"], case["index"], case["spec"], case["verdict"], case["message"]) for case in profiled(result)],
+		[(2, 0, "a: 5", "passed", ""), (3, 1, "a: 6", "passed", ""), (4, 2, "a: 7", "passed", "")])
+	equal(result.progress[-3:], ["profile 0/3", "profile 1/3", "profile 2/3"])
+	result, _ = with_ncu(definition=task(ranking_by="last"))
+	equal([case["spec"] for case in profiled(result)], ["a: 7"])
+
+
+@test
+def ncu_leaves_a_text_and_a_file():
+	result, calls = with_ncu()
+	command = result.stages[2]["command"]
+	contains(command, "--set full --nvtx --nvtx-include custom_kernel/ --import-source 1 -c 10 ")
+	contains(command, " -- /usr/bin/python3 eval.py profile ../cases.txt")
+	contains(result.log(position=2), "POPCORN_NCU is 1\n")
+	contains(report(result, 0), "Section: GPU Speed Of Light\n1000\n")
+	equal([len(artifact(result, f"profile-{i}.ncu-rep")) for i in (1, 2, 3)], [1000] * 3)
+	equal([call.startswith("import") for call in calls], [False, True] * 3)
+	lacks(str(profiled(result)), "mean_ns")
+
+
+@test
+def a_large_file_comes_in_parts():
+	result, _ = with_ncu(size=3 << 20, definition=task(benchmarks=["a: 5"]))
+	equal(len(artifact(result, "profile-1.ncu-rep")), 3 << 20)
+	assert len(of(result, "artifact")) >= 6
+
+
+@test
+def on_the_cpu_the_harness_reports_by_itself():
+	result = profile(device={"model": "CPU"})
+	equal(result.verdict, "passed")
+	contains(profiled(result)[0]["message"], "this ran on the CPU")
+	equal(report(result, 2), TEXT.encode("latin-1").decode("utf-8", "replace"))
+	contains(result.log(position=2), "POPCORN_NCU is None\n")
+	equal(of(result, "artifact"), [])
+
+
+@test
+def a_host_that_forbids_counters_is_asked_once():
+	result, calls = with_ncu(FORBIDDEN)
+	equal((result.verdict, len(calls)), ("passed", 1))
+	for case in profiled(result):
+		contains(case["message"], "ERR_NVGPUCTRPERM")
+		contains(case["message"], "NVreg_RestrictProfilingToAdminUsers=0")
+	contains(report(result, 0), "a report with")
+	# What the try printed is not told, since the run that counts was another one.
+	equal(result.log(position=2), "POPCORN_NCU is None\n")
+
+
+@test
+def one_sentence_says_why_there_is_no_report_of_ncu():
+	for does, words in ((NO_KERNELS, "no kernel inside an NVTX range named custom_kernel"), (BROKEN, "exit code 9: Failed to prepare kernel")):
+		result, _ = with_ncu(does)
+		equal(result.verdict, "passed")
+		contains(profiled(result)[0]["message"], words)
+		contains(report(result, 1), "a report with")
+	result = profile(device={**GPU, "uuid": "GPU-a,GPU-b"}, definition=task(multi_gpu=True))
+	contains(profiled(result)[0]["message"], "one GPU at a time")
+	if os.path.exists("/usr/local/cuda/bin/ncu"):
+		raise Skip("ncu is installed here")
+	contains(profiled(profile(environment={"PATH": "/usr/bin:/bin"}, nvcc=""))[0]["message"], "not installed on this worker")
+
+
+@test
+def an_ncu_that_hangs_is_given_up():
+	result, _ = with_ncu(IDLE, definition=task(benchmarks=["a: 5"], benchmark_timeout_s=1))
+	equal(result.verdict, "passed")
+	contains(profiled(result)[0]["message"], "did not end within 1 s")
+
+
+@test
+def a_wrong_answer_is_the_verdict_of_a_run_without_ncu():
+	wrong = "def answer(case): return 3 if case == 'a: 1; b: 2' else 7\n"
+	result, _ = with_ncu(submission=wrong)
+	equal(result.verdict, "wrong answer")
+	result, _ = with_ncu(submission=wrong, definition=task(tests=["a: 1; b: 2"]))
+	equal((result.verdict, [stage["stage"] for stage in result.stages]), ("wrong answer", ["compile", "test", "profile"]))
+	contains(result.reason, "Benchmark 1 of 1 failed (a: 5): not the sum")
+	equal((profiled(result)[0]["verdict"], of(result, "report"), of(result, "artifact")), ("wrong answer", [], []))
+	lacks(result.stages[2]["command"], "ncu")
+
+
+@test
+def no_file_of_somebody_else_is_published():
+	nothing_left = 'echo "==PROF== done"\n"$@"\n'
+	for link in ("symlink", "link"):
+		secret = scratch / f"secret-{link}"
+		secret.write_text("not yours")
+		secret.chmod(0o644)
+		body = f"import os\ndef place():\n    try:\n        os.{link}({str(secret)!r}, 'profile.ncu-rep')\n    except OSError:\n        pass\nplace()\n"
+		result, _ = with_ncu(nothing_left, submission=body + RIGHT)
+		equal((result.verdict, of(result, "artifact")), ("passed", []))
+		lacks(str(result.events), "not yours")
+
+
+@test
+def a_harness_without_the_mode_says_so():
+	result = profile(harness=EVAL.replace("cases = open", "mode == 'profile' and sys.exit(2)\ncases = open"), device={"model": "CPU"})
+	equal(result.verdict, "internal error")
+	contains(result.reason, "does not know this mode")
+
+
+@test
+def a_report_that_is_no_base64_is_left_out():
+	result = profile(harness=EVAL.replace('say(f"benchmark.{i}.report", ', 'say(f"benchmark.{i}.report", "%%%" + '), device={"model": "CPU"})
+	equal((result.verdict, of(result, "report")), ("passed", []))
+
+
+@test
+def a_job_is_cancelled_while_ncu_runs():
+	environment, _ = pretend_ncu(scratch / "ncu", IDLE)
+	with Runner(environment=environment) as runner:
+		runner.send(job(RIGHT, EVAL, mode="profile", device=GPU))
+		runner.until("progress", text="profile 0/3")
+		runner.send({"cancel": 17})
+		equal(runner.result().verdict, "cancelled")
+
+
+# ---- the state of the GPU ----
+
+@test
+def a_timed_stage_tells_the_state_of_its_gpu():
+	device = {**GPU, "uuid": "GPU-00000001"}
+	with Runner(environment=pretend_driver(scratch / "driver")) as runner:
+		result = runner.run(RIGHT, EVAL, mode="ranked", device=device)
+		equal(result.verdict, "passed")
+		(told,) = of(result, "conditions")
+		equal(told["position"], 2)
+		before, busy, after = (told["conditions"][when] for when in ("before", "busy", "after"))
+		equal(before, {"sm_clock_mhz": 1980, "memory_clock_mhz": 3201, "temperature_c": 41, "slowed_by": ["power cap"]})
+		assert before["sm_clock_mhz"] > busy["sm_clock_mhz"] > after["sm_clock_mhz"], told
+		(facts,) = of(result, "environment")
+		equal([facts["environment"][key] for key in ("product", "driver", "cuda")], ["NVIDIA H200", "580.00", "13.1"])
+		equal(of(runner.run(RIGHT, EVAL, device=device), "conditions"), [])
+		equal(of(runner.run(RIGHT, EVAL, mode="benchmark"), "conditions"), [])  # the CPU has none
+		equal(of(runner.run(RIGHT, EVAL, mode="benchmark", device={**GPU, "uuid": "GPU-0000000f"}), "conditions"), [])
+	with Runner() as runner:
+		equal(of(runner.run(RIGHT, EVAL, mode="benchmark", device=device), "conditions"), [])
+
+
+# ---- what ptxas says ----
+
+@test
+def kernels_are_told_with_registers_and_shared_memory():
+	if not os.access(NVCC, os.X_OK):
+		raise Skip("nvcc is not here")
+	harness = 'template <class T> __global__ void kernel(T *x);\nint main() { return 1; }\n'
+	kernel = ("template <class T> __global__ void twice(T *x) { __shared__ T s[64]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads();\n"
+		"\tx[threadIdx.x] = 2 * s[63 - threadIdx.x]; }\ntemplate __global__ void twice<double>(double *);\n")
+	with Runner() as runner:
+		result = runner.run(kernel, harness, definition=cu_task(), device=GPU, mode="test")
+		(told,) = of(result, "kernels")
+		(twice,) = told["kernels"]
+		equal((told["position"], twice["name"], twice["shared_bytes"], twice["spill_store_bytes"]), (0, "twice<double>", 512, 0))
+		assert 4 <= twice["registers"] <= 64, twice
+		equal(of(runner.run(id=18), "kernels"), [])
+
+
+try:
+	code = run()
+finally:
+	import shutil
+	shutil.rmtree(scratch, ignore_errors=True)
+sys.exit(code)

@@ -1,0 +1,70 @@
+"""A GPU host where there is none: NVIDIA's driver library with two H200, and ncu."""
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def pretend_driver(folder):
+	"""Makes the library in `folder` and returns the environment in which programs find it."""
+	folder.mkdir(exist_ok=True)
+	folder.chmod(0o755)
+	library = folder / "libnvidia-ml.so.1"
+	if not library.exists():
+		subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", ROOT, "-o", library,
+			ROOT / "tests" / "integration" / "worker" / "fake_nvml.c"], check=True)
+	return {"LD_LIBRARY_PATH": str(folder)}
+
+
+NCU = """#!/bin/sh
+# Understands what podium-run asks of ncu. It leaves a line for each program in `calls`.
+calls={calls}
+if [ "$1" = --import ]; then
+	echo "import $*" >> $calls
+	echo "Section: GPU Speed Of Light"; wc -c < "$2"
+	exit 0
+fi
+echo "$*" >> $calls
+while [ "$1" != -- ]; do shift; done
+shift
+"""
+# What ncu does with a program, at its best: it writes profile.ncu-rep and ends as the program does.
+PROFILES = """
+echo "==PROF== Connected to process 1"
+"$@"; code=$?
+[ $code = 0 ] || echo "==ERROR== The application returned an error code ($code)."
+head -c {size} /dev/urandom > profile.ncu-rep
+echo "==PROF== Report: profile.ncu-rep"
+exit $code
+"""
+FORBIDDEN = """
+"$@"; code=$?
+echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0."
+exit $code
+"""
+NO_KERNELS = """
+"$@"; code=$?
+echo "==WARNING== No kernels were profiled."
+exit $code
+"""
+BROKEN = """
+echo "==ERROR== Failed to prepare kernel for profiling"
+exit 9
+"""
+IDLE = """
+sleep 600
+"""
+
+
+def pretend_ncu(folder, does=PROFILES, size=1000):
+	"""Makes an ncu in `folder`; returns the environment in which it is found, and the file in which it counts."""
+	folder.mkdir(exist_ok=True)
+	folder.chmod(0o755)
+	calls = folder / "calls"
+	calls.write_text("")
+	calls.chmod(0o666)
+	program = folder / "ncu"
+	program.write_text(NCU.replace("{calls}", str(calls)) + does.replace("{size}", str(size)))
+	program.chmod(0o755)
+	return {"PATH": f"{folder}:{os.environ['PATH']}"}, calls
