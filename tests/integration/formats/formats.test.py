@@ -247,14 +247,14 @@ def tells_what_a_submission_raised(name, on):
 	equal([case["verdict"] for case in cases(result, 1)], ["runtime error"])
 
 
-# The rest would only take time.
-ON_BOTH = (passes_a_right_answer, tells_what_a_submission_raised)
+# What comes through a zygote, too; the rest would only take time.
+RAISE_ON_BOTH = ("a pool of one", "no pool", "groups without a pool, one run each")
 for each in VARIANTS:
 	for act in (passes_a_right_answer, benchmarks_without_a_score, finds_a_wrong_answer, finds_an_answer_that_is_wrong_when_timed,
 			tells_what_a_submission_raised):
 		def variant_test(act=act, name=each):
 			act(name, cold)
-			if act in ON_BOTH:
+			if act is passes_a_right_answer or (act is tells_what_a_submission_raised and name in RAISE_ON_BOTH):
 				act(name, warm)
 		variant_test.__name__ = f"{each}: {act.__name__}"
 		test(variant_test)
@@ -511,17 +511,11 @@ def an_eval_in_cuda_finds_wrong_answers_in_both_ways_that_it_tells_them():
 
 
 @test
-def what_a_submission_in_cuda_throws_ends_it():
-	task = fresh_cu()
-	thrown = '#include <stdexcept>\n' + folders.CU_RIGHT.replace("value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))')
-	expect(task.run(thrown, "test", GPU), "runtime error", "SIGABRT", "no such thing 5")
-
-
-@test
 def flags_and_defines_of_a_task_reach_the_compiler_and_not_the_next_task():
-	needing = "#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n" + folders.CU_RIGHT
+	needing = ("#if WIDTH != 64 || FAST != 1\n#error \"the task defines them\"\n#endif\n#include <stdexcept>\n" +
+		folders.CU_RIGHT.replace("value *= 2", 'throw std::runtime_error("no such thing " + std::to_string(value))'))
 	task = fresh_cu(config="\n  sources: [eval.cu, submission.cu]\n  defines: {WIDTH: 64}\n  compile_flags: [-DFAST=1]")
-	expect(task.run(needing, "test", GPU), "passed")
+	expect(task.run(needing, "test", GPU), "runtime error", "SIGABRT", "no such thing 5")  # compiled, and what it throws ends it
 	expect(fresh_cu().run(needing, "test", GPU), "compile error", "the task defines them")
 
 
