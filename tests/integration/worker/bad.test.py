@@ -290,9 +290,9 @@ try:
 	code = run()
 finally:
 	if before and worker and worker.process.poll() is None:
-		for left in children(worker.process.pid):
-			os.kill(left, 9)
+		subprocess.run(["kill", "-KILL", *map(str, children(worker.process.pid))], stderr=subprocess.DEVNULL)
 	close()
 	if group:
+		until(lambda: not (group / "cgroup.procs").read_text())
 		group.rmdir()
 sys.exit(code)
