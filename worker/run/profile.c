@@ -22,8 +22,8 @@ static const char *const NCU_OPTIONS[] = {
 static const struct { const char *sign, *sentence; bool is_final; } CAUSES[] = {
 	{ "ERR_NVGPUCTRPERM", "There is no report of ncu: this host lets only administrators read the performance counters of its GPUs "
 		"(ERR_NVGPUCTRPERM). Its operator can open them with the driver's option NVreg_RestrictProfilingToAdminUsers=0.", true },
-	{ "No kernels were profiled", "There is no report of ncu: it saw no kernel inside an NVTX range named custom_kernel, which the "
-		"task's harness opens around the call that it profiles.", true },
+	{ "No kernels were profiled", "There is no report of ncu: it saw no kernel inside the NVTX range custom_kernel. Either the submission "
+		"launches none (a plain copy is none), or the task's harness does not open that range around its call.", true },
 	{ "ERR_NVGPUCTRRSRC", "There is no report of ncu: another program holds the performance counters of the GPU.", false },
 };
 

@@ -133,7 +133,7 @@ def a_host_that_forbids_counters_is_asked_once():
 
 @test
 def one_sentence_says_why_there_is_no_report_of_ncu():
-	for does, words in ((NO_KERNELS, "no kernel inside an NVTX range named custom_kernel"), (BROKEN, "exit code 9: Failed to prepare kernel")):
+	for does, words in ((NO_KERNELS, "no kernel inside the NVTX range custom_kernel"), (BROKEN, "exit code 9: Failed to prepare kernel")):
 		result, _ = with_ncu(does)
 		equal(result.verdict, "passed")
 		contains(profiled(result)[0]["message"], words)
