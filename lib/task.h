@@ -98,6 +98,9 @@ int task_contents(struct arena *arena, const struct task *task, const struct fil
 json_t *task_to_json(const struct task *task);
 int task_from_json(struct arena *arena, const json_t *json, struct task **task, struct error *error);
 
+/* The largest `world_size` among the task's cases, which is how many GPUs a job of it needs; 1 without multi_gpu. */
+int task_most_ranks(const struct task *task);
+
 const char *task_language_name(enum task_language language);     /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
 const char *task_engine_name(enum task_engine engine);           /* "custom", "isolated" */

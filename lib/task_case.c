@@ -4,6 +4,7 @@
 #include "lib/task_reader.h"
 
 #include "lib/buffer.h"
+#include "lib/formula.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
 
@@ -198,4 +199,25 @@ void task_read_cases(struct task_reader *reader, const struct yaml_node *value, 
 			lines[count++] = line;
 	}
 	*(size_t *)(void *)((char *)base + key->count_offset) = count;
+}
+
+static double largest_world_size(const char *const *cases, size_t count, double most)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct error error;
+		double size;
+		if (formula_evaluate("world_size", cases[i], &size, &error) == 0 && size > most)
+			most = size;
+	}
+	return most;
+}
+
+int task_most_ranks(const struct task *task)
+{
+	enum { more_than_any_host_has = 1 << 20 };
+	if (!task->multi_gpu)
+		return 1;
+	double most = largest_world_size(task->tests, task->test_count, 1);
+	most = largest_world_size(task->benchmarks, task->benchmark_count, most);
+	return most < more_than_any_host_has ? (int)most : more_than_any_host_has;
 }

@@ -60,42 +60,17 @@ static json_t *files_json(const struct task_file_row *files, size_t count)
 	return list;
 }
 
+static bool is_cpu(const struct device *device)
+{
+	return strcmp(device->model, "CPU") == 0;
+}
+
 static json_t *device_json(const struct device *device)
 {
-	if (strcmp(device->model, "CPU") == 0)
-		return json_pack("{s:s}", "model", "CPU");
+	if (is_cpu(device))
+		return json_pack("{s:s}", "model", device->model);
 	return json_pack("{s:s, s:s, s:s}", "model", device->model, "uuid", device->uuid, "compute_capability",
 		device->compute_capability);
-}
-
-static int64_t seconds(const json_t *definition, const char *key)
-{
-	return json_integer_value(json_object_get(definition, key));
-}
-
-/* "size: 5; world_size: 2; seed: 1" */
-static int64_t world_size(const char *line)
-{
-	static const char name[] = "world_size:";
-	const char *found = strstr(line, name);
-	return found ? strtoll(found + sizeof name - 1, NULL, 10) : 1;
-}
-
-static int64_t gpus_wanted(const json_t *definition)
-{
-	static const char *const lists[] = { "tests", "benchmarks" };
-	int64_t most = 1;
-	if (!json_is_true(json_object_get(definition, "multi_gpu")))
-		return most;
-	for (size_t i = 0; i < COUNT(lists); i++) {
-		size_t index;
-		const json_t *line;
-		json_array_foreach(json_object_get(definition, lists[i]), index, line) {
-			int64_t wanted = world_size(json_string_value(line) ? json_string_value(line) : "");
-			most = wanted > most ? wanted : most;
-		}
-	}
-	return most;
 }
 
 void assignment_set_uuids(struct assignment *assignment, const char *uuids)
@@ -106,14 +81,20 @@ void assignment_set_uuids(struct assignment *assignment, const char *uuids)
 
 /* A profiler looks at one benchmark after the other: each may run twice, the second time without it, and then what the
  * profiler has found is put into words. */
-static int64_t limit_ms(const json_t *definition, const char *mode)
+static int64_t limit_ms(const struct task *task, const char *mode)
 {
 	enum { words_s = 120 };
-	int64_t benchmark_s = seconds(definition, "benchmark_timeout_s");
-	int64_t all_s = task_compile_timeout_s + seconds(definition, "test_timeout_s") + benchmark_s + seconds(definition, "ranked_timeout_s");
+	int64_t all_s = task_compile_timeout_s + task->test_timeout_s + task->benchmark_timeout_s + task->ranked_timeout_s;
 	if (strcmp(mode, "profile") == 0)
-		all_s += (int64_t)json_array_size(json_object_get(definition, "benchmarks")) * (2 * benchmark_s + words_s);
+		all_s += (int64_t)task->benchmark_count * (2 * task->benchmark_timeout_s + words_s);
 	return spare_ms + 1000 * all_s;
+}
+
+/* The processes of a task for several GPUs share the one CPU. */
+static void plan(struct assignment *assignment, const struct task *task, const char *mode, const struct device *device)
+{
+	assignment->limit_ms = limit_ms(task, mode);
+	assignment->gpu_count = is_cpu(device) ? 1 : task_most_ranks(task);
 }
 
 int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
@@ -121,15 +102,17 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 {
 	struct work work;
 	struct task_file_row *files;
+	struct task *task;
 	size_t count;
 	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->submission_id);
 	if (!rc)
 		rc = database_rows(db, arena, &FILES, &files, &count, error, "i", work.task_version_id);
+	json_t *definition = rc ? NULL : json_loads(work.definition, 0, NULL);
+	if (!rc && (rc = task_from_json(arena, definition, &task, error)))
+		json_decref(definition);
 	if (rc)
 		return rc;
-	json_t *definition = json_loads(work.definition, 0, NULL);
-	assignment->limit_ms = limit_ms(definition, work.mode);
-	assignment->gpu_count = gpus_wanted(definition);
+	plan(assignment, task, work.mode, device);
 	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
 	assignment->message = json_pack("{s:{s:I, s:s, s:o, s:o, s:o, s:{s:s, s:s%}, s:s, s:s}}", "job",
 		"id", (json_int_t)claim->job_id, "mode", work.mode, "device", device_json(device), "task", definition,

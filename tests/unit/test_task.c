@@ -108,6 +108,17 @@ static void a_small_task_gets_the_defaults(void **state)
 	"config:\n  sources: [eval.cu, submission.cu]\n  include_dirs: [include, /usr/local/cutlass/include]\n" \
 	"  defines: {FAST: , BLOCK: 128, NAME: '\"x\"'}\n  compile_flags: [-O3, --use_fast_math]\n" CASES
 
+static void a_task_for_several_gpus_wants_as_many_as_its_widest_case(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	assert_int_equal(task_most_ranks(parse_good(arena, GOOD).task), 1);
+	assert_int_equal(task_most_ranks(parse_good(arena, HEAD FILES CONFIG "multi_gpu: true\ntests: [{n: 1, world_size: 4}]\n"
+		"benchmarks: [{n: 5, world_size: 2}, {n: 6, my_world_size: 9, world_size: 2}]\n").task), 4);
+	assert_int_equal(task_most_ranks(parse_good(arena, HEAD FILES CONFIG
+		"benchmarks: [{n: 5, world_size: 2}]\n").task), 1);
+}
+
 static void every_key_of_a_py_task_is_kept(void **state)
 {
 	(void)state;
@@ -746,6 +757,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_task_gets_the_defaults),
+		cmocka_unit_test(a_task_for_several_gpus_wants_as_many_as_its_widest_case),
 		cmocka_unit_test(every_key_of_a_py_task_is_kept),
 		cmocka_unit_test(every_key_of_a_cu_task_is_kept),
 		cmocka_unit_test(case_values_are_written_as_python_writes_them),

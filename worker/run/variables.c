@@ -1,7 +1,6 @@
 #include "worker/run/variables.h"
 
 #include "lib/buffer.h"
-#include "lib/formula.h"
 #include "lib/scope.h"
 #include "worker/run/process.h"
 
@@ -103,17 +102,6 @@ static int host_threads(const struct device *device)
 	return !device->is_cpu && count > most_beside_gpu ? most_beside_gpu : count;
 }
 
-static double largest_world_size(const char *const *cases, size_t count, double most)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct error error;
-		double size;
-		if (formula_evaluate("world_size", cases[i], &size, &error) == 0 && size > most)
-			most = size;
-	}
-	return most;
-}
-
 /* How many devices a harness may use. Processes on the CPU can be as many as the task has ranks. */
 static int device_count(const struct job *job)
 {
@@ -121,9 +109,8 @@ static int device_count(const struct job *job)
 	const struct task *task = job->task;
 	if (!job->device.is_cpu)
 		return job->device.count;
-	double most = largest_world_size(task->benchmarks, task->benchmark_count,
-		largest_world_size(task->tests, task->test_count, 1));
-	return most < most_ranks ? (int)most : most_ranks;
+	int most = task_most_ranks(task);
+	return most < most_ranks ? most : most_ranks;
 }
 
 struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace)
