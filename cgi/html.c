@@ -89,6 +89,13 @@ void html_duration(struct buffer *out, double ns)
 	buffer_text(out, text);
 }
 
+void html_stopwatch(struct buffer *out, int64_t ms)
+{
+	format_text text;
+	format_stopwatch(text, ms);
+	buffer_text(out, text);
+}
+
 void html_duration_err(struct buffer *out, double ns, double err_ns)
 {
 	format_text text;

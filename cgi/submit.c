@@ -73,7 +73,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 	struct submit_form form = form_as_typed(request);
 	form.leaderboard = leaderboard;
 	form.closed = form.leaderboard_error;
-	form.endings = python ? ".py" : ".cu,.cuh,.cpp";
+	form.endings = python ? ".py" : ".cu, .cuh, .cpp";
 	form.comment = python ? "#" : "//";
 	struct error *kept = request->error;
 	struct error own = {0};
@@ -155,7 +155,7 @@ static int show_anywhere(struct request *request)
 		*request->error = own;
 		return rc;
 	}
-	form.endings = ".py,.cu,.cuh,.cpp";
+	form.endings = ".py, .cu, .cuh, .cpp";
 	struct page page = page_make(request, "Submit", "leaderboards");
 	submit_anywhere_page(&request->body, &page, &form);
 	return 0;

@@ -23,7 +23,7 @@ struct submit_form {
 	struct submit_gpu *gpus; size_t gpu_count;
 	const char *mode, *code;    /* as typed */
 	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;
-	const char *endings;        /* for the file chooser: ".py" */
+	const char *endings;        /* for the file chooser: ".cu, .cuh" */
 	const char *comment;        /* "#" or "//": how a header line begins */
 };
 

@@ -36,6 +36,16 @@ void format_duration_ns(format_text out, double ns)
 	snprintf(out, sizeof(format_text), "%.*f %s", decimals(value), value, unit->name);
 }
 
+void format_stopwatch(format_text out, int64_t ms)
+{
+	double s = (double)ms / 1e3;
+	out[0] = '\0';
+	if (ms >= 1000)
+		snprintf(out, sizeof(format_text), "%.*f s", s < 9.995 ? 2 : 1, s);
+	else if (ms >= 0)
+		snprintf(out, sizeof(format_text), "%d ms", (int)ms);
+}
+
 /* "± 0.0" would claim more than was measured: up to three more digits are taken until the error shows. -1 when
  * it is smaller still. */
 static int digits_for_error(int digits, double err)

@@ -10,6 +10,9 @@ typedef char format_text[64]; /* large enough for everything below */
 /* "312 ns", "31.9 µs", "1.204 ms", "2.50 s": four significant digits at most, unit by size. NAN: "". */
 void format_duration_ns(format_text out, double ns);
 
+/* What a program took, by the clock on the wall: "22 ms", "1.36 s", "75.2 s"; "" below 0. */
+void format_stopwatch(format_text out, int64_t ms);
+
 /* Both in the unit that fits the duration: "31.90 ± 0.21 µs", "363.00 ± 0.04 µs"; without the ± when err is NAN, 0
  * or too small to show beside the duration. */
 void format_duration_err(format_text out, double ns, double err_ns);

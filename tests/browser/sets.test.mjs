@@ -91,7 +91,7 @@ for (const scripts of [true, false]) {
 		assert.deepEqual(await rows(page, 'Created'), [`one${suffix}`, `two${suffix}`]);
 		const visitor = await come({ scripts });
 		assert.equal((await visitor.goto(`/leaderboard/one${suffix}`)).status(), 404);
-		await confirm(page, 'Create 2 and change 0');
+		await confirm(page, 'Create 2 leaderboards');
 		assert.deepEqual(await rows(page, 'Unchanged'), [`one${suffix}`, `two${suffix}`]);
 		await page.getByRole('link', { name: `one${suffix}`, exact: true }).click();
 		assert.match(await page.locator('main').textContent(), /Add one\./);
@@ -107,7 +107,7 @@ for (const scripts of [true, false]) {
 		assert.deepEqual(await rows(page, 'Changed'), [`one${suffix}`]);
 		assert.match(await part(page, 'Changed').textContent(), /version 2, whose ranking begins anew; changed: benchmarks\s+was version 1/);
 		assert.match(await part(page, 'Changed').textContent(), /2041-05-06 07:08 UTC\s+was none/);
-		await confirm(page, 'Create 0 and change 1');
+		await confirm(page, 'Change 1 leaderboard');
 		await page.goto(`/leaderboard/one${suffix}`);
 		assert.equal(await page.getByRole('rowheader', { name: `vera${suffix}` }).count(), 0);
 		await page.getByRole('navigation', { name: 'Versions of the task' }).getByRole('link', { name: '1' }).click();

@@ -125,9 +125,24 @@ static void sizes_are_in_powers_of_a_thousand(void **state)
 	}
 }
 
+static void what_a_program_took_is_said_in_as_many_digits_as_were_measured(void **state)
+{
+	(void)state;
+	static const struct { int64_t ms; const char *text; } cases[] = {
+		{ 0, "0 ms" }, { 22, "22 ms" }, { 999, "999 ms" }, { 1000, "1.00 s" }, { 1358, "1.36 s" }, { 9999, "10.0 s" }, { 75249, "75.2 s" },
+		{ -1, "" }, { INT64_MIN, "" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_stopwatch(out, cases[i].ms);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_program_took_is_said_in_as_many_digits_as_were_measured),
 		cmocka_unit_test(a_duration_has_a_fitting_unit_and_four_digits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
