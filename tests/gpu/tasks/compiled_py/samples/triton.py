@@ -1,0 +1,24 @@
+"""Compiled by Triton at the first call of the stage that comes first; the stages after it find it in the cache."""
+import os
+import sys
+
+import torch
+import triton
+import triton.language as tl
+
+cache = os.environ["TRITON_CACHE_DIR"]
+kept = [name for _, _, names in os.walk(cache) for name in names if name.endswith(".cubin")]
+assert bool(kept) == (sys.argv[1] != "test"), f"{kept} in stage {sys.argv[1]}"
+
+
+@triton.jit
+def copy_kernel(source, output, size, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(output + at, tl.load(source + at, mask=at < size), mask=at < size)
+
+
+def custom_kernel(data):
+    source, output = data
+    size = source.numel()
+    copy_kernel[(triton.cdiv(size, 1024),)](source, output, size, BLOCK=1024)
+    return output
