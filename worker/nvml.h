@@ -56,6 +56,33 @@ struct nvml_gauge {
 #undef NVML_MEMBER
 };
 
+/* What podium-run asks about its host. The counts of processes and the modes are kept in enums by the library, which are
+ * unsigned int to the compiler. */
+#define NVML_HOST_CALLS(X) \
+	X(nvmlInit_v2, start, (void)) \
+	X(nvmlShutdown, stop, (void)) \
+	X(nvmlSystemGetDriverVersion, driver_version, (char *version, unsigned int bytes)) \
+	X(nvmlDeviceGetCount_v2, device_count, (unsigned int *count)) \
+	X(nvmlDeviceGetHandleByIndex_v2, device_by_index, (unsigned int index, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetName, device_name, (struct nvmlDevice_st *device, char *name, unsigned int bytes)) \
+	X(nvmlDeviceGetMinorNumber, device_minor, (struct nvmlDevice_st *device, unsigned int *minor)) \
+	X(nvmlDeviceGetPersistenceMode, persistence, (struct nvmlDevice_st *device, unsigned int *on)) \
+	X(nvmlDeviceGetComputeMode, compute_mode, (struct nvmlDevice_st *device, unsigned int *mode)) \
+	X(nvmlDeviceGetComputeRunningProcesses_v3, processes, (struct nvmlDevice_st *device, unsigned int *count, void *list)) \
+	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetMaxClockInfo, most_clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, (struct nvmlDevice_st *device, unsigned long long *reasons))
+
+enum { NVML_CALL_WANTS_ROOM = 7, NVML_CALL_MIXED_VERSIONS = 18 }; /* NVML_ERROR_INSUFFICIENT_SIZE, _LIB_RM_VERSION_MISMATCH */
+enum { NVML_COMPUTE_DEFAULT = 0, NVML_COMPUTE_PROHIBITED = 2 };    /* nvmlComputeMode_t */
+
+struct nvml_host {
+	void *library;
+#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+	NVML_HOST_CALLS(NVML_MEMBER)
+#undef NVML_MEMBER
+};
+
 struct nvml {
 	void *library;
 #define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;

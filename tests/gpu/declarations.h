@@ -64,4 +64,27 @@ static inline struct nvml_gauge gauge_declarations_from_library(void)
 }
 #pragma GCC diagnostic pop
 
+_Static_assert((int)NVML_CALL_WANTS_ROOM == (int)NVML_ERROR_INSUFFICIENT_SIZE, "INSUFFICIENT_SIZE");
+_Static_assert((int)NVML_CALL_MIXED_VERSIONS == (int)NVML_ERROR_LIB_RM_VERSION_MISMATCH, "LIB_RM_VERSION_MISMATCH");
+_Static_assert((int)NVML_COMPUTE_DEFAULT == (int)NVML_COMPUTEMODE_DEFAULT, "COMPUTEMODE_DEFAULT");
+_Static_assert((int)NVML_COMPUTE_PROHIBITED == (int)NVML_COMPUTEMODE_PROHIBITED, "COMPUTEMODE_PROHIBITED");
+_Static_assert(sizeof(nvmlEnableState_t) == sizeof(unsigned int) && sizeof(nvmlComputeMode_t) == sizeof(unsigned int), "enums");
+
+/* Those with enums behind a pointer, and the list of processes, are other types to the compiler. */
+static inline struct nvml_host host_declarations_from_library(void)
+{
+	__typeof__(&nvmlDeviceGetMinorNumber) device_minor = NULL;
+	__typeof__(&nvmlDeviceGetMaxClockInfo) most_clock = NULL;
+	unsigned int (*persistence)(nvmlDevice_t device, nvmlEnableState_t *on) = NULL;
+	unsigned int (*compute_mode)(nvmlDevice_t device, nvmlComputeMode_t *mode) = NULL;
+	unsigned int (*processes)(nvmlDevice_t device, unsigned int *count, nvmlProcessInfo_t *list) = NULL;
+	__typeof__(&nvmlDeviceGetPersistenceMode) library_persistence = persistence;
+	__typeof__(&nvmlDeviceGetComputeMode) library_compute_mode = compute_mode;
+	__typeof__(&nvmlDeviceGetComputeRunningProcesses_v3) library_processes = processes;
+	(void)library_persistence;
+	(void)library_compute_mode;
+	(void)library_processes;
+	return (struct nvml_host){ .device_minor = device_minor, .most_clock = most_clock };
+}
+
 #endif

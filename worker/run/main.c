@@ -2,6 +2,7 @@
 #include "lib/arena.h"
 #include "lib/log.h"
 #include "lib/scope.h"
+#include "worker/run/host.h"
 #include "worker/run/machine.h"
 #include "worker/run/reaper.h"
 #include "worker/run/run.h"
@@ -19,6 +20,7 @@ enum { EXIT_WRONG_USAGE = 2 };
 static const char USAGE[] =
 	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
+	"       podium-run --check-host [--directory DIR]\n"
 	"\n"
 	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes events to\n"
 	"standard output.\n"
@@ -29,6 +31,7 @@ static const char USAGE[] =
 	"  --once                end after one job; the end of input does not cancel it\n"
 	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first python3 on the\n"
 	"                        PATH or in /usr/bin that this user can start and that can import torch\n"
+	"  --check-host          print what this host offers and lacks, as one line of JSON\n"
 	"  --help, --version\n"
 	"\n"
 	"Exit codes: 0 end of input or told to end, 1 failed (a sentence is on standard error, except that\n"
@@ -36,17 +39,18 @@ static const char USAGE[] =
 
 struct options {
 	const char *directory, *user, *python;
-	bool once, find_python;
+	bool once, find_python, check_host;
 };
 
-enum { OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_CHECK_HOST, OPTION_HELP, OPTION_VERSION };
 
 /* Returns -1 to go on, else the exit code. */
 static int read_options(int count, char **words, struct options *options)
 {
 	static const struct option known[] = {
 		{ "directory", required_argument, NULL, OPTION_DIRECTORY }, { "user", required_argument, NULL, OPTION_USER },
-		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON }, { "find-python", optional_argument, NULL, OPTION_FIND_PYTHON },
+		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON },
+		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON }, { "check-host", no_argument, NULL, OPTION_CHECK_HOST },
 		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION }, { 0 },
 	};
 	for (int option; (option = getopt_long(count, words, "", known, NULL)) != -1;) {
@@ -56,6 +60,7 @@ static int read_options(int count, char **words, struct options *options)
 		case OPTION_ONCE: options->once = true; break;
 		case OPTION_PYTHON: options->python = optarg; break;
 		case OPTION_FIND_PYTHON: options->find_python = true; options->python = optarg; break;
+		case OPTION_CHECK_HOST: options->check_host = true; break;
 		case OPTION_HELP: fputs(USAGE, stdout); return EXIT_SUCCESS;
 		case OPTION_VERSION: puts("podium-run " PODIUM_VERSION); return EXIT_SUCCESS;
 		default: fputs("Try podium-run --help.\n", stderr); return EXIT_WRONG_USAGE;

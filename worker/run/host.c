@@ -1,0 +1,202 @@
+#include "worker/run/host.h"
+
+#include "lib/format.h"
+#include "lib/scope.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+
+/* ---- reading ---- */
+
+const char *host_file(const struct host *host, const char *path)
+{
+	enum { most_bytes = 16 * 1024 };
+	cleanup_fd int file = open(arena_printf(host->arena, "%s%s", host->root, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text = arena_alloc(host->arena, most_bytes + 1);
+	ssize_t length = file >= 0 ? read(file, text, most_bytes) : -1;
+	if (length < 0)
+		return NULL;
+	while (length && isspace((unsigned char)text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+struct host_finding host_found(const struct host *host, enum host_state state, const char *format, ...)
+{
+	char text[1000];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	return (struct host_finding){ state, arena_strdup(host->arena, text) };
+}
+
+static const char *size_words(const struct host *host, uint64_t bytes)
+{
+	format_text text;
+	format_bytes(text, bytes);
+	return arena_strdup(host->arena, text);
+}
+
+/* "MemTotal:       24684084 kB" in bytes; 0 if it is not there. */
+static uint64_t memory_line(const struct host *host, const char *key)
+{
+	const char *text = host_file(host, "/proc/meminfo"), *found = text ? strstr(text, key) : NULL;
+	return found ? strtoull(found + strlen(key), NULL, 10) * 1024 : 0;
+}
+
+/* ---- the system ---- */
+
+static struct host_finding look_at_kernel(const struct host *host)
+{
+	enum { major_wanted = 5, minor_wanted = 11 };
+	struct utsname system;
+	int major = 0, minor = 0;
+	uname(&system);
+	sscanf(system.release, "%d.%d", &major, &minor);
+	bool good = major > major_wanted || (major == major_wanted && minor >= minor_wanted);
+	return host_found(host, good ? HOST_GOOD : HOST_WARNING, "%s %s", system.sysname, system.release);
+}
+
+static struct host_finding look_at_memory(const struct host *host)
+{
+	const uint64_t wanted = UINT64_C(8) << 30;
+	uint64_t total = memory_line(host, "MemTotal:"), free = memory_line(host, "MemAvailable:");
+	return host_found(host, total >= wanted ? HOST_GOOD : HOST_WARNING, "%s, of which %s are available", size_words(host, total),
+		size_words(host, free));
+}
+
+static struct host_finding look_at_swap(const struct host *host)
+{
+	uint64_t total = memory_line(host, "SwapTotal:"), free = memory_line(host, "SwapFree:");
+	if (!total)
+		return host_found(host, HOST_GOOD, "none");
+	return host_found(host, HOST_WARNING, "%s, of which %s are used", size_words(host, total), size_words(host, total - free));
+}
+
+static struct host_finding look_at_disk(const struct host *host)
+{
+	const uint64_t wanted = UINT64_C(5) << 30, least = UINT64_C(1) << 30;
+	struct statvfs disk;
+	if (statvfs(host->directory, &disk))
+		return host_found(host, HOST_FAULT, "the folder %s for jobs cannot be looked at", host->directory);
+	uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize;
+	return host_found(host, free >= wanted ? HOST_GOOD : free >= least ? HOST_WARNING : HOST_FAULT, "%s are free in %s",
+		size_words(host, free), host->directory);
+}
+
+static struct host_finding look_at_ptrace(const struct host *host)
+{
+	const char *scope = host_file(host, "/proc/sys/kernel/yama/ptrace_scope");
+	if (!scope)
+		return host_found(host, HOST_WARNING, "not restricted: the kernel has no Yama");
+	return host_found(host, atoi(scope) ? HOST_GOOD : HOST_WARNING, "kernel.yama.ptrace_scope is %.10s", scope);
+}
+
+static struct host_finding look_at_core_dumps(const struct host *host)
+{
+	const char *pattern = host_file(host, "/proc/sys/kernel/core_pattern");
+	if (pattern && *pattern == '|')
+		return host_found(host, HOST_WARNING, "each crash starts the program \"%.200s\"", pattern + 1);
+	return host_found(host, HOST_GOOD, "no program is started when one crashes");
+}
+
+/* ---- clocks ---- */
+
+static struct host_finding look_at_clock_source(const struct host *host)
+{
+	static const char *const quick[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter" };
+	const char *source = host_file(host, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	if (!source)
+		return host_found(host, HOST_GOOD, "the kernel does not say which");
+	bool good = false;
+	for (size_t i = 0; i < COUNT(quick); i++)
+		good = good || strcmp(source, quick[i]) == 0;
+	return host_found(host, good ? HOST_GOOD : HOST_WARNING, "%.40s", source);
+}
+
+static struct host_finding look_at_time(const struct host *host)
+{
+	struct timex clock = {0};
+	int state = adjtimex(&clock);
+	bool good = state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC);
+	return good ? host_found(host, HOST_GOOD, "kept by a time service") : host_found(host, HOST_WARNING, "no time service keeps it");
+}
+
+/* What one file of each processor says, where they agree; "" where there is none, NULL where they differ. */
+static const char *of_all_processors(const struct host *host, const char *file)
+{
+	glob_t found;
+	const char *said = "";
+	if (glob(arena_printf(host->arena, "%s/sys/devices/system/cpu/cpu[0-9]*/%s", host->root, file), 0, NULL, &found))
+		return "";
+	for (size_t i = 0; i < found.gl_pathc && said; i++) {
+		const char *text = host_file(host, found.gl_pathv[i] + strlen(host->root));
+		said = text && (!*said || strcmp(said, text) == 0) ? text : NULL;
+	}
+	globfree(&found);
+	return said;
+}
+
+static struct host_finding look_at_governor(const struct host *host)
+{
+	const char *governor = of_all_processors(host, "cpufreq/scaling_governor");
+	if (governor && !*governor)
+		return host_found(host, HOST_GOOD, "it is not for this system to choose");
+	bool good = governor && strcmp(governor, "performance") == 0;
+	return host_found(host, good ? HOST_GOOD : HOST_WARNING, "the governor is %.40s", governor ? governor : "not the same for all cores");
+}
+
+/* ---- all ---- */
+
+static const struct host_check SYSTEM[] = {
+	{ "kernel", look_at_kernel, "Some walls of the sandbox need a kernel from 5.11 on.",
+		"Update the system; Debian 12 and Ubuntu 24.04 are recent enough." },
+	{ "memory", look_at_memory, "A job that uses torch takes 2 GB, and so does the interpreter that it is forked from.",
+		"Give this host 8 GB or more." },
+	{ "swap", look_at_swap, "A job that wants more memory than there is slows everything down, its own times and the next job's, "
+		"instead of ending with a memory limit.", "Run `swapoff -a` and take the swap out of /etc/fstab." },
+	{ "disk", look_at_disk, "Jobs fail when the folder they are unpacked in is full.",
+		"Make room there, or choose another folder with PODIUM_WORKER_DIRECTORY." },
+	{ "ptrace", look_at_ptrace, "Where the sandbox has no process namespace, a submission could look into other processes of its user.",
+		"Set kernel.yama.ptrace_scope = 1 in /etc/sysctl.d/ and run `sysctl --system`." },
+	{ "core dumps", look_at_core_dumps, "Submissions crash often, and that program runs outside of the sandbox, with what they choose as its input.",
+		"Set kernel.core_pattern = core in /etc/sysctl.d/, or remove the package that set it (apport, systemd-coredump)." },
+	{ "clock source", look_at_clock_source, "Reading the clock takes a microsecond or more, which short kernels are measured with.",
+		"Find out why the kernel does not trust the TSC (`dmesg | grep -i tsc`); on virtual machines choose another clock for the guest." },
+	{ "time", look_at_time, "Logs of this host may name other times than those of the others. Leases and deadlines go by the database's clock.",
+		"Run a time service: `timedatectl set-ntp true`." },
+	{ "processor clock", look_at_governor, "What runs on the host is timed with a clock that goes up and down.",
+		"Run `cpupower frequency-set -g performance`, and again at each start." },
+};
+
+static json_t *look(const struct host *host, const struct host_check *check)
+{
+	static const char *const states[] = { [HOST_GOOD] = "good", [HOST_WARNING] = "warning", [HOST_FAULT] = "fault" };
+	struct host_finding finding = check->look(host);
+	json_t *json = json_pack("{s:s, s:s, s:s}", "name", check->name, "state", states[finding.state], "found", finding.found);
+	if (finding.state != HOST_GOOD) {
+		json_object_set_new(json, "costs", json_string(check->costs));
+		json_object_set_new(json, "mend", json_string(check->mend));
+	}
+	return json;
+}
+
+json_t *host_checks(const struct host *host)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < COUNT(SYSTEM); i++)
+		json_array_append_new(all, look(host, &SYSTEM[i]));
+	for (size_t i = 0; i < host_gpu_check_count; i++)
+		json_array_append_new(all, look(host, &host_gpu_checks[i]));
+	return all;
+}
