@@ -70,7 +70,7 @@ $(B)/libweb.a $(B)/libworker.a $(B)/librun.a:
 $(B)/podium-web: $(B)/cgi/main.o $(B)/libweb.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
 
-$(B)/podium-worker: $(B)/worker/main.o $(B)/libworker.a $(B)/libpodium.a
+$(B)/podium-worker: $(B)/worker/main.o $(B)/sql/schema.o $(B)/sql/migrations.o $(B)/libworker.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
 $(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a

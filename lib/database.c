@@ -547,6 +547,11 @@ int database_script(struct database *db, const char *sql, struct error *error)
 	return status > 0 ? database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error) : 0;
 }
 
+bool database_is_connected(const struct database *db)
+{
+	return db->mysql != NULL;
+}
+
 int database_ping(struct database *db, struct error *error)
 {
 	if (db->mysql && mysql_ping(db->mysql) == 0)

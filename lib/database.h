@@ -100,6 +100,9 @@ int database_transaction(struct database *db, database_body *body, void *context
 /* Several statements as text, for migrations and tests only. */
 int database_script(struct database *db, const char *sql, struct error *error);
 
+/* After a failure: whether the server answered, so that it has refused; else it is away. */
+bool database_is_connected(const struct database *db);
+
 /* A round trip; 0 when the server answers. */
 int database_ping(struct database *db, struct error *error);
 

@@ -1,17 +1,21 @@
 /* podium-worker: offers this machine's devices, takes jobs for them and writes their results back. */
 #include "lib/config.h"
-#include "lib/format.h"
 #include "lib/log.h"
 #include "lib/scope.h"
+#include "sql/schema.h"
+#include "worker/contact.h"
 #include "worker/registration.h"
+#include "worker/run/clock.h"
 #include "worker/slot.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sodium.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 
 enum { EXIT_WRONG_USAGE = 2, renew_ms = 1000 };
 
@@ -54,12 +58,16 @@ static const char *find_nvcc(struct arena *arena, const struct config *config)
 	return nvcc ? nvcc : access(fallback, X_OK) == 0 ? fallback : "";
 }
 
-/* Takes as long as importing torch does. */
-static const char *find_python(struct arena *arena, const struct config *config, const char *runner)
+/* Takes as long as importing torch does, unless a signal comes; NULL then. */
+static const char *find_python(struct arena *arena, const struct config *config, const char *runner, const sigset_t *signals)
 {
+	cleanup_fd int told_to_end = signalfd(-1, signals, SFD_CLOEXEC);
+	struct pollfd end = { .fd = told_to_end, .events = POLLIN };
 	const char *option = config->python[0] ? arena_printf(arena, "--find-python=%s", config->python) : "--find-python";
 	const char *words[] = { runner, option, NULL };
-	cleanup_free char *python = runner_ask(words);
+	cleanup_free char *python = runner_ask(words, told_to_end);
+	if (poll(&end, 1, 0) > 0)
+		return NULL;
 	if (!python)
 		log_warning("%s cannot import torch, so Python tasks that need it are refused here. Install torch for it (Debian: "
 			"python3-torch), or name another interpreter with PODIUM_PYTHON.", config->python[0] ? config->python : "No python3");
@@ -74,6 +82,7 @@ struct worker {
 	struct slot *slots;
 	size_t running;
 	struct database *db;
+	struct contact contact;
 	int stop;                /* an event that the slots wait on as well */
 	bool has_failed;
 };
@@ -95,22 +104,39 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 	return 0;
 }
 
+/* What to do about the entry; ERROR_CONFLICT: stop. */
+static int renew(struct worker *worker, struct error *error)
+{
+	int64_t database_ms;
+	int rc = schema_check(worker->db, error);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? ERROR_DATABASE : rc;
+	rc = registration_renew(worker->db, &worker->registration, &database_ms, error);
+	if (!rc)
+		contact_note(&worker->contact, clock_ms(), database_ms, worker->config->lease_ms);
+	return rc == ERROR_NOT_FOUND ? registration_write(worker->db, &worker->registration, error) : rc;
+}
+
+static int reclaim(struct worker *worker, struct error *error)
+{
+	size_t count = 0;
+	int rc = contact_lasts(&worker->contact, worker->config->lease_ms) ? queue_reclaim(worker->db, &count, error) : 0;
+	if (count && !rc)
+		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued again or given up.", count);
+	return rc;
+}
+
 /* Once a second. False when this worker must stop. */
 static bool keep_house(struct worker *worker, bool *database_is_away)
 {
 	struct error error = {0};
-	size_t count = 0;
-	int rc = registration_renew(worker->db, &worker->registration, &error);
-	if (rc == ERROR_NOT_FOUND)
-		rc = registration_write(worker->db, &worker->registration, &error);
+	int rc = renew(worker, &error);
 	if (rc == ERROR_CONFLICT) {
 		log_error("%s", error.text);
 		return false;
 	}
 	if (!rc)
-		rc = queue_reclaim(worker->db, &count, &error);
-	if (count && !rc)
-		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued again or given up.", count);
+		rc = reclaim(worker, &error);
 	if (rc && !*database_is_away)
 		log_warning("%s It is tried again until it works.", error.text);
 	*database_is_away = rc != 0;
@@ -137,20 +163,43 @@ static void serve(struct worker *worker, const sigset_t *signals)
 		slot_join(&worker->slots[i]);
 }
 
-/* The database may start later than we do. */
+/* The database may start later than we do, or be brought up to date later. A signal ends the waiting. */
 static int first_registration(struct worker *worker, const sigset_t *signals, struct error *error)
 {
 	const struct timespec second = { .tv_sec = 1 };
 	bool told = false;
-	int rc;
-	while ((rc = registration_write(worker->db, &worker->registration, error)) == ERROR_DATABASE) {
+	for (;;) {
+		int rc = schema_check(worker->db, error);
+		if (!rc)
+			rc = registration_write(worker->db, &worker->registration, error);
+		if (rc != ERROR_DATABASE && rc != ERROR_NOT_FOUND)
+			return rc;
 		if (!told)
 			log_warning("%s It is tried again until it works.", error->text);
 		told = true;
 		if (sigtimedwait(signals, NULL, &second) > 0)
-			break;
+			return rc;
 	}
-	return rc;
+}
+
+/* What tells this process from all others, whatever clocks say. */
+static int64_t draw_instance(void)
+{
+	return ((int64_t)randombytes_random() << 31) + randombytes_random();
+}
+
+static int work(struct worker *worker, const char *runner, const sigset_t *signals, struct error *error)
+{
+	const struct tools *tools = worker->registration.tools;
+	int rc = first_registration(worker, signals, error);
+	if (!rc)
+		rc = start_slots(worker, runner, error);
+	if (rc && !worker->running)
+		return rc;
+	log_info("Worker %s is ready; Python: %s; nvcc: %s.", worker->registration.name, *tools->python ? tools->python : "none",
+		*tools->nvcc ? tools->nvcc : "none");
+	serve(worker, signals);
+	return worker->has_failed ? ERROR_CONFLICT : 0;
 }
 
 static int run(const struct config *config, const sigset_t *signals, struct error *error)
@@ -164,20 +213,16 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	devices_find(arena, config->worker_cpu, &devices, &count);
 	for (size_t i = 0; i < count; i++)
 		log_info("Offers %s: %s, %s.", devices[i].model, devices[i].product, devices[i].uuid);
-	struct tools tools = { .python = find_python(arena, config, runner), .nvcc = find_nvcc(arena, config) };
+	struct tools tools = { .python = find_python(arena, config, runner, signals), .nvcc = find_nvcc(arena, config) };
+	if (!tools.python) {
+		log_info("Stops before it has begun.");
+		return 0;
+	}
 	struct worker worker = {
 		.config = config, .db = db, .stop = stop, .slots = arena_array(arena, struct slot, count),
-		.registration = { config->worker_name, devices, count, &tools, now_ms() },
+		.registration = { config->worker_name, devices, count, &tools, draw_instance() },
 	};
-	int rc = first_registration(&worker, signals, error);
-	if (!rc)
-		rc = start_slots(&worker, runner, error);
-	if (rc && !worker.running)
-		return rc;
-	log_info("Worker %s is ready; Python: %s; nvcc: %s.", config->worker_name, *tools.python ? tools.python : "none",
-		*tools.nvcc ? tools.nvcc : "none");
-	serve(&worker, signals);
-	return worker.has_failed ? ERROR_CONFLICT : 0;
+	return work(&worker, runner, signals, error);
 }
 
 /* -1 to go on, else the exit code. */

@@ -6,6 +6,8 @@
 
 enum {
 	NVML_CALL_SUCCEEDED = 0,
+	NVML_NOT_THERE = 12,    /* NVML_ERROR_LIBRARY_NOT_FOUND */
+	NVML_GPU_IS_LOST = 15,  /* NVML_ERROR_GPU_IS_LOST */
 	nvml_name_bytes = 96,   /* NVML_DEVICE_NAME_V2_BUFFER_SIZE */
 	nvml_uuid_bytes = 96,   /* NVML_DEVICE_UUID_V2_BUFFER_SIZE */
 	nvml_driver_bytes = 80, /* NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE */
@@ -27,6 +29,26 @@ struct nvml_memory { unsigned long long total, free, used; }; /* bytes; nvmlMemo
 	X(nvmlDeviceGetCudaComputeCapability, device_compute_capability, \
 		(struct nvmlDevice_st *device, int *major, int *minor))
 
+/* What says whether a GPU still works. Events may be missing, as they are in some containers. */
+struct nvmlEventSet_st;
+struct nvml_event { /* nvmlEventData_t */
+	struct nvmlDevice_st *device;
+	unsigned long long kind, number;   /* of an error: its Xid */
+	unsigned int gpu_instance, compute_instance;
+};
+enum { NVML_EVENT_XID = 8 };           /* nvmlEventTypeXidCriticalError */
+
+#define NVML_HEALTH_CALLS(X) \
+	X(nvmlInit_v2, start, (void)) \
+	X(nvmlShutdown, stop, (void)) \
+	X(nvmlDeviceGetHandleByUUID, device_by_uuid, (const char *uuid, struct nvmlDevice_st **device)) \
+	X(nvmlDeviceGetMemoryInfo, device_memory, (struct nvmlDevice_st *device, struct nvml_memory *memory)) \
+	X(nvmlEventSetCreate, event_set_make, (struct nvmlEventSet_st **set)) \
+	X(nvmlEventSetFree, event_set_free, (struct nvmlEventSet_st *set)) \
+	X(nvmlDeviceRegisterEvents, event_register, \
+		(struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)) \
+	X(nvmlEventSetWait_v2, event_wait, (struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms))
+
 /* What podium-run reads beside a measurement. Each may be missing in an old driver, or answer that the GPU does not
  * say. The last one was renamed in driver 535; both names are there ever since. */
 #define NVML_GAUGE_CALLS(X) \
@@ -47,6 +69,13 @@ enum { NVML_SM_CLOCK = 1, NVML_MEMORY_CLOCK = 2, NVML_GPU_SENSOR = 0 }; /* nvmlC
 enum {
 	NVML_SLOWED_BY_POWER_CAP = 0x4, NVML_SLOWED_BY_HARDWARE = 0x8, NVML_SLOWED_BY_SYNC_BOOST = 0x10,
 	NVML_SLOWED_BY_HEAT = 0x20, NVML_SLOWED_BY_HEAT_IN_HARDWARE = 0x40, NVML_SLOWED_BY_POWER_BRAKE = 0x80,
+};
+
+struct nvml_health {
+	void *library;
+#define NVML_MEMBER(name, member, parameters) unsigned int (*member) parameters;
+	NVML_HEALTH_CALLS(NVML_MEMBER)
+#undef NVML_MEMBER
 };
 
 struct nvml_gauge {

@@ -29,9 +29,11 @@ static const struct statement FAIL = COMMAND(
 	"reason = CONCAT('It was tried ', attempt, ' times. The last time: ', ?), progress = '', lease_expires = NULL, "
 	"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
+/* A lease that is longer than any may be was given before the database's clock was set back. */
 static const struct statement EXPIRED = SELECT(struct claim, CLAIM_COLUMNS,
 	"SELECT id AS job_id, fence, attempt, submission_id FROM jobs "
-	"WHERE state = 'running' AND lease_expires < UTC_TIMESTAMP(3) LIMIT 100 FOR UPDATE SKIP LOCKED");
+	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) OR lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) "
+	"LIMIT 100 FOR UPDATE SKIP LOCKED");
 
 /* ---- claiming ---- */
 

@@ -9,18 +9,25 @@
 
 /* INSERT IGNORE would hide faults, and LAST_INSERT_ID(id) gives the row's id whether it is new or not. */
 static const struct statement PUT_WORKER = COMMAND(
-	"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES (?, '" PODIUM_VERSION "', ?, ?, UTC_TIMESTAMP(3)) "
+	"INSERT INTO workers (name, version, host, instance, started_at, seen_at) "
+	"VALUES (?, '" PODIUM_VERSION "', ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)) "
 	"ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), version = VALUES(version), host = VALUES(host), "
-	"started_at = VALUES(started_at), seen_at = VALUES(seen_at)");
-static const struct statement FORGET_GPUS = COMMAND("DELETE FROM gpus WHERE worker_id = ?");
+	"instance = VALUES(instance), started_at = VALUES(started_at), seen_at = VALUES(seen_at)");
+/* A device that works is in no quarantine any more; one that is gone stays there, so that people see where it is. */
+static const struct statement FORGET_GPUS = COMMAND("DELETE FROM gpus WHERE worker_id = ? AND quarantined_at IS NULL");
 static const struct statement PUT_GPU = COMMAND(
 	"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
-	"VALUES (?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(3))");
+	"VALUES (?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(3)) "
+	"ON DUPLICATE KEY UPDATE model = VALUES(model), product = VALUES(product), memory_bytes = VALUES(memory_bytes), "
+	"driver = VALUES(driver), compute_capability = VALUES(compute_capability), seen_at = VALUES(seen_at), "
+	"quarantined_at = NULL, quarantine_reason = NULL");
 
-struct entry { int64_t id, started_at_ms; };
-static const struct column ENTRY_COLUMNS[] = { INTEGER(struct entry, id), TIME(struct entry, started_at_ms) };
+struct entry { int64_t id, instance, database_ms; };
+static const struct column ENTRY_COLUMNS[] = {
+	INTEGER(struct entry, id), INTEGER(struct entry, instance), TIME(struct entry, database_ms),
+};
 static const struct statement ENTRY = SELECT(struct entry, ENTRY_COLUMNS,
-	"SELECT id, started_at AS started_at_ms FROM workers WHERE name = ?");
+	"SELECT id, instance, UTC_TIMESTAMP(3) AS database_ms FROM workers WHERE name = ?");
 static const struct statement SEEN_WORKER = COMMAND("UPDATE workers SET seen_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement SEEN_GPUS = COMMAND("UPDATE gpus SET seen_at = UTC_TIMESTAMP(3) WHERE worker_id = ?");
 
@@ -41,7 +48,7 @@ static int write_body(struct database *db, void *context, struct error *error)
 {
 	const struct registration *registration = context;
 	cleanup_free char *host = host_facts(registration->tools);
-	int rc = database_execute(db, &PUT_WORKER, error, "sst", registration->name, host, registration->started_at_ms);
+	int rc = database_execute(db, &PUT_WORKER, error, "ssi", registration->name, host, registration->instance);
 	int64_t id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = database_execute(db, &FORGET_GPUS, error, "i", id);
@@ -59,14 +66,15 @@ int registration_write(struct database *db, const struct registration *registrat
 	return database_transaction(db, write_body, &copy, error);
 }
 
-int registration_renew(struct database *db, const struct registration *registration, struct error *error)
+int registration_renew(struct database *db, const struct registration *registration, int64_t *database_ms, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct entry entry;
 	int rc = database_row(db, arena, &ENTRY, &entry, error, "s", registration->name);
 	if (rc)
 		return rc;
-	if (entry.started_at_ms != registration->started_at_ms)
+	*database_ms = entry.database_ms;
+	if (entry.instance != registration->instance)
 		return fail(error, ERROR_CONFLICT, "Another podium-worker has started under the name %s, so this one stops. If both are "
 			"meant to run, give each its own PODIUM_WORKER_NAME.", registration->name);
 	rc = database_execute(db, &SEEN_WORKER, error, "i", entry.id);

@@ -12,14 +12,15 @@ struct registration {
 	const struct device *devices;
 	size_t device_count;
 	const struct tools *tools;
-	int64_t started_at_ms;   /* tells this process from another one of its name */
+	int64_t instance;        /* a random number that tells this process from another one of its name */
 };
 
-/* Writes the entry anew: devices that are gone are removed. Takes the name over from a process that had it. */
+/* Writes the entry anew: devices that are gone are removed, unless they are in quarantine; those that are there leave it.
+ * Takes the name over from a process that had it. */
 int registration_write(struct database *db, const struct registration *registration, struct error *error);
 
-/* "I am here." ERROR_NOT_FOUND when there is no entry (any more), ERROR_CONFLICT when another process has taken
+/* "I am here"; *database_ms is what time it is for the database. ERROR_NOT_FOUND when there is no entry (any more), ERROR_CONFLICT when another process has taken
  * the name over since. */
-int registration_renew(struct database *db, const struct registration *registration, struct error *error);
+int registration_renew(struct database *db, const struct registration *registration, int64_t *database_ms, struct error *error);
 
 #endif

@@ -9,6 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A job of ours, also one that has ended: its verdict may be the one whose answer did not arrive. */
+struct stored { int64_t ended, written; };
+static const struct column STORED_COLUMNS[] = { INTEGER(struct stored, ended), INTEGER(struct stored, written) };
+static const struct statement STORED = SELECT(struct stored, STORED_COLUMNS,
+	"SELECT state <> 'running' AS ended, IF(written_fence = fence, written, 0) AS written FROM jobs "
+	"WHERE id = ? AND fence = ? FOR UPDATE");
+static const struct statement KEEP = COMMAND(
+	"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, progress = ?, written_fence = fence, "
+	"written = ? WHERE id = ?");
+
 static const struct statement PUT_ENVIRONMENT = COMMAND("UPDATE jobs SET environment = ? WHERE id = ?");
 static const struct statement PUT_STAGE = COMMAND(
 	"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES (?, ?, ?, ?, '', '', '')");
@@ -181,9 +191,14 @@ void result_take(struct result *result, json_t *event)
 		return;
 	}
 	result->over = strcmp(name, "verdict") == 0;
+	if (result->over) {
+		result->machine_failed = json_is_true(json_object_get(event, "machine_failed"));
+		snprintf(result->verdict, sizeof result->verdict, "%s", text_of(event, "verdict"));
+		snprintf(result->reason, sizeof result->reason, "%s", text_of(event, "reason"));
+	}
 	if (strcmp(name, "progress") == 0)
 		snprintf(result->progress, sizeof result->progress, "%s", text_of(event, "text"));
-	if (kind_of(event))
+	if (kind_of(event) && !result->machine_failed)
 		json_array_append(result->pending, event);
 	json_decref(event);
 }
@@ -195,21 +210,36 @@ bool result_is_pending(const struct result *result)
 
 struct write { struct result *result; int64_t lease_ms; };
 
+/* Writes the events from the first one that is not stored; the row is locked. */
+static int write_events(const struct writing *to, const struct result *result, size_t first, struct error *error)
+{
+	size_t index;
+	json_t *event;
+	json_array_foreach(result->pending, index, event) {
+		int rc = index < first ? 0 : kind_of(event)->write(to, event, error);
+		/* A conflict here is none about the claim. */
+		if (rc)
+			return rc == ERROR_CONFLICT ? ERROR_SYSTEM : rc;
+	}
+	return 0;
+}
+
 static int write_body(struct database *db, void *context, struct error *error)
 {
 	const struct write *write = context;
+	const struct result *result = write->result;
 	cleanup_arena struct arena *arena = arena_new();
-	struct writing to = { db, arena, &write->result->claim };
-	int rc = queue_hold(db, arena, to.claim, error);
+	struct writing to = { db, arena, &result->claim };
+	struct stored stored;
+	int64_t all = result->written + (int64_t)json_array_size(result->pending);
+	int rc = database_row(db, arena, &STORED, &stored, error, "ii", to.claim->job_id, to.claim->fence);
+	if (!rc && stored.ended && stored.written == all)
+		return 0;
+	if (rc == ERROR_NOT_FOUND || (!rc && stored.ended))
+		return queue_hold(db, arena, to.claim, error); /* says that the claim is lost */
 	if (!rc)
-		rc = queue_renew(db, to.claim, write->lease_ms, write->result->progress, error);
-	size_t index;
-	json_t *event;
-	json_array_foreach(write->result->pending, index, event) {
-		if (!rc)
-			rc = kind_of(event)->write(&to, event, error);
-	}
-	return rc;
+		rc = database_execute(db, &KEEP, error, "isii", write->lease_ms, result->progress, all, to.claim->job_id);
+	return rc ? rc : write_events(&to, result, (size_t)(stored.written - result->written), error);
 }
 
 int result_write(struct result *result, struct database *db, int64_t lease_ms, struct error *error)
@@ -218,7 +248,9 @@ int result_write(struct result *result, struct database *db, int64_t lease_ms, s
 		return queue_renew(db, &result->claim, lease_ms, result->progress, error);
 	struct write write = { result, lease_ms };
 	int rc = database_transaction(db, write_body, &write, error);
-	if (!rc)
-		json_array_clear(result->pending);
-	return rc;
+	if (rc)
+		return rc;
+	result->written += (int64_t)json_array_size(result->pending);
+	json_array_clear(result->pending);
+	return 0;
 }

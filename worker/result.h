@@ -1,7 +1,8 @@
 /* What podium-run says about a job, on its way into the database.
  *
  * Events are kept until they are written; a write takes all that are there in one transaction, under the claim's
- * fence. If it fails nothing is lost: the next one tries again. */
+ * fence. If it fails nothing is lost: the next one tries again. A write that has arrived although its answer was lost
+ * is recognized by the number of events that are stored with it, and nothing of it is written twice. */
 #ifndef PODIUM_WORKER_RESULT_H
 #define PODIUM_WORKER_RESULT_H
 
@@ -15,9 +16,13 @@
 
 struct result {
 	struct claim claim;
-	json_t *pending;         /* array of events that are not written yet */
+	json_t *pending;         /* array of events that are not known to be written */
+	int64_t written;         /* events that are */
 	char progress[65];       /* the newest */
 	bool over;               /* the job's verdict has come */
+	char verdict[32];        /* then its name, */
+	bool machine_failed;     /* whether it says that this machine is at fault; such a verdict is not written, */
+	char reason[1024];       /* and its sentence */
 };
 
 struct result result_begin(const struct claim *claim);

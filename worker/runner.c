@@ -1,7 +1,7 @@
 #include "worker/runner.h"
 
-#include "lib/format.h"
 #include "lib/scope.h"
+#include "worker/run/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +38,10 @@ static int spawn(const char *const *words, int input, int output, pid_t *pid)
 	return rc;
 }
 
-static int wait_until_ready(struct runner *runner, struct error *error)
+static int wait_until_ready(struct runner *runner, int wake, struct error *error)
 {
 	json_t *event = NULL;
-	int rc = runner_next(runner, -1, ready_ms, &event, error);
+	int rc = runner_next(runner, wake, ready_ms, &event, error);
 	const char *name = rc == 1 ? json_string_value(json_object_get(event, "event")) : NULL;
 	bool ready = name && strcmp(name, "ready") == 0;
 	json_decref(event);
@@ -51,7 +51,7 @@ static int wait_until_ready(struct runner *runner, struct error *error)
 	return rc < 0 ? rc : fail(error, ERROR_SYSTEM, "podium-run does not say that it is ready.");
 }
 
-int runner_start(struct runner *runner, const char *program, const char *directory, const char *python,
+int runner_start(struct runner *runner, const char *program, const char *directory, const char *python, int wake,
 	struct error *error)
 {
 	cleanup_fd int job_read = -1, job_write = -1, event_read = -1, event_write = -1;
@@ -71,7 +71,7 @@ int runner_start(struct runner *runner, const char *program, const char *directo
 	runner->input = steal_fd(&job_write);
 	runner->output = steal_fd(&event_read);
 	buffer_clear(&runner->unread);
-	return wait_until_ready(runner, error);
+	return wait_until_ready(runner, wake, error);
 }
 
 /* ---- talking ---- */
@@ -141,13 +141,13 @@ static int read_more(struct runner *runner, int wake, int timeout_ms, struct err
 
 int runner_next(struct runner *runner, int wake, int timeout_ms, json_t **event, struct error *error)
 {
-	int64_t end = now_ms() + timeout_ms;
+	int64_t end = clock_ms() + timeout_ms;
 	*event = NULL;
 	for (;;) {
 		int rc = take_line(runner, event, error);
 		if (rc)
 			return rc;
-		int64_t left = end - now_ms();
+		int64_t left = end - clock_ms();
 		rc = read_more(runner, wake, left > 0 ? (int)left : 0, error);
 		if (rc <= 0)
 			return rc;
@@ -191,26 +191,42 @@ void runner_stop(struct runner *runner)
 
 /* ---- one question ---- */
 
-char *runner_ask(const char *const *words)
+/* Until its end, or `wake`: then false. */
+static bool read_answer(int output, int wake, struct buffer *answer)
 {
-	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct pollfd waiting[] = { { .fd = output, .events = POLLIN }, { .fd = wake, .events = POLLIN } };
+	char bytes[4096];
+	for (;;) {
+		if (poll(waiting, COUNT(waiting), -1) < 0)
+			continue;
+		if (waiting[1].revents)
+			return false;
+		ssize_t length = read(output, bytes, sizeof bytes);
+		if (length > 0)
+			buffer_append(answer, bytes, (size_t)length);
+		else if (length == 0 || errno != EINTR)
+			return length == 0;
+	}
+}
+
+char *runner_ask(const char *const *words, int wake)
+{
+	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), output = -1;
+	cleanup_buffer struct buffer answer = {0};
 	int answers[2], status;
 	pid_t pid;
 	if (nothing < 0 || pipe2(answers, O_CLOEXEC))
 		return NULL;
+	output = answers[0];
 	int rc = spawn(words, nothing, answers[1], &pid);
 	close(answers[1]);
-	cleanup_file FILE *file = fdopen(answers[0], "r");
-	if (rc || !file)
+	if (rc)
 		return NULL;
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t length = getline(&line, &size, file);
+	bool is_whole = read_answer(output, wake, &answer);
+	if (!is_whole)
+		kill(-pid, SIGKILL); /* what it has started dies with it */
 	waitpid(pid, &status, 0);
-	if (length > 0 && status == 0) {
-		line[strcspn(line, "\n")] = '\0';
-		return line;
-	}
-	free(line);
-	return NULL;
+	if (!is_whole || status || !answer.length)
+		return NULL;
+	return strndup(answer.data, strcspn(buffer_string(&answer), "\n"));
 }

@@ -16,8 +16,9 @@ struct runner {
 	struct buffer unread;
 };
 
-/* Starts `program` and waits until it says that it is ready. `python`: the interpreter that it may warm up, or "". */
-int runner_start(struct runner *runner, const char *program, const char *directory, const char *python,
+/* Starts `program` and waits until it says that it is ready, or `wake` becomes readable: then it is stopped again, and
+ * that is an error. `python`: the interpreter that it may warm up, or "". */
+int runner_start(struct runner *runner, const char *program, const char *directory, const char *python, int wake,
 	struct error *error);
 
 /* Sends one message; does not take it over. */
@@ -31,7 +32,7 @@ int runner_next(struct runner *runner, int wake, int timeout_ms, json_t **event,
 void runner_stop(struct runner *runner);
 
 /* Runs `words` (ended by NULL) and gives the first line that it prints, without the line's end, or NULL if it
- * prints none or fails. The caller frees it. */
-char *runner_ask(const char *const *words);
+ * prints none or fails, or `wake` becomes readable, which ends it. The caller frees it. */
+char *runner_ask(const char *const *words, int wake);
 
 #endif

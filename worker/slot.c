@@ -1,20 +1,24 @@
 #include "worker/slot.h"
 
-#include "lib/format.h"
 #include "lib/log.h"
 #include "lib/scope.h"
+#include "worker/quarantine.h"
 #include "worker/result.h"
+#include "worker/run/clock.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 enum {
 	write_every_ms = 250,     /* what is seen of a running job is at most this old */
 	renew_every_ms = 1000,    /* so a job that was cancelled or deleted stops within a second */
 	most_pause_ms = 10 * 1000,
-	last_write_ms = 30 * 1000, /* how long the database may be away when a job has ended */
+	refused_ms = 30 * 1000,   /* how long the database may refuse what is to be written of a job that has ended */
+	check_every_ms = 1000,    /* whether the device works */
+	cancel_ms = 15 * 1000,    /* how long podium-run may take to end a job that it was told to end */
 };
 
 static bool is_stopping(const struct slot *slot)
@@ -33,7 +37,7 @@ static void pause_ms(const struct slot *slot, int64_t ms)
 /* Says what is wrong once, not each time, and waits longer from time to time. */
 static void back_off(struct slot *slot, const struct error *error)
 {
-	if (!slot->failures++)
+	if (!is_stopping(slot) && !slot->failures++)
 		log_warning("%s: %s It is tried again until it works.", slot->device->model, error->text);
 	int64_t pause = slot->config->poll_ms << (slot->failures < 8 ? slot->failures : 8);
 	pause_ms(slot, pause < most_pause_ms ? pause : most_pause_ms);
@@ -51,7 +55,7 @@ static void note_success(struct slot *slot)
 enum { most_devices = 16 };
 
 /* The locks of a job that runs on several devices. */
-struct devices { struct device_lock locks[most_devices]; size_t count; };
+struct devices { struct device_lock locks[most_devices]; const struct device *used[most_devices]; size_t count; };
 
 struct run {
 	struct slot *slot;
@@ -61,7 +65,8 @@ struct run {
 	bool is_cancelled;          /* podium-run was told so */
 	bool is_lost;               /* somebody else's by now: nothing more is written */
 	bool is_released;           /* the worker stops: queued again */
-	struct error fault;         /* text: podium-run failed */
+	struct error fault;         /* text: podium-run failed, or this machine */
+	struct error loss;          /* text: a GPU has stopped working */
 };
 
 static void cancel(struct run *run)
@@ -71,16 +76,18 @@ static void cancel(struct run *run)
 	if (!run->is_cancelled && runner_send(&run->slot->runner, message, &error))
 		log_warning("%s: %s", run->slot->device->model, error.text);
 	run->is_cancelled = true;
+	int64_t end_ms = clock_ms() + cancel_ms;
+	run->limit_at_ms = run->limit_at_ms < end_ms ? run->limit_at_ms : end_ms;
 	json_decref(message);
 }
 
 static void write_progress(struct run *run)
 {
 	struct error error = {0};
-	int64_t age = now_ms() - run->written_at_ms;
+	int64_t age = clock_ms() - run->written_at_ms;
 	if (run->is_lost || age < (result_is_pending(&run->result) ? write_every_ms : renew_every_ms))
 		return;
-	run->written_at_ms = now_ms();
+	run->written_at_ms = clock_ms();
 	int rc = result_write(&run->result, run->slot->db, run->slot->config->lease_ms, &error);
 	if (rc == ERROR_CONFLICT) {
 		log_warning("%s: %s", run->slot->device->model, error.text);
@@ -97,7 +104,7 @@ static void write_progress(struct run *run)
 /* Podium-run keeps the limits of each stage by itself; this ends a podium-run that does not. */
 static bool is_overdue(struct run *run)
 {
-	if (now_ms() < run->limit_at_ms)
+	if (clock_ms() < run->limit_at_ms)
 		return false;
 	runner_stop(&run->slot->runner);
 	fail(&run->fault, ERROR_SYSTEM, "podium-run did not end the job in time.");
@@ -130,18 +137,32 @@ static void follow(struct run *run)
 		if (!run->result.over)
 			write_progress(run);
 	}
+	if (run->result.machine_failed)
+		fail(&run->fault, ERROR_SYSTEM, "%s", run->result.reason);
 }
 
-/* Tries until it is done, the claim is lost, or the database was away for too long; then the lease runs out. */
+/* Tries until it is done, the claim is lost, or the worker is to stop; then the lease runs out. While the database is
+ * away that takes as long as it takes: nobody else can have the job either. */
 static int insist(struct run *run, int (*write)(struct run *run, struct error *error))
 {
+	struct slot *slot = run->slot;
+	long long job = run->result.claim.job_id;
 	struct error error = {0};
-	int64_t end = now_ms() + last_write_ms;
+	int64_t refused_since_ms = clock_ms();
 	int rc;
-	while ((rc = write(run, &error)) == ERROR_DATABASE && now_ms() < end && !is_stopping(run->slot))
-		pause_ms(run->slot, renew_every_ms);
+	while ((rc = write(run, &error)) == ERROR_DATABASE && !is_stopping(slot)) {
+		if (!database_is_connected(slot->db))
+			refused_since_ms = clock_ms();
+		else if (clock_ms() - refused_since_ms > refused_ms)
+			break;
+		if (!slot->failures++)
+			log_warning("%s: %s What is to be written of job %lld is kept until then.", slot->device->model, error.text, job);
+		pause_ms(slot, renew_every_ms);
+	}
 	if (rc)
-		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id, error.text);
+		log_error("%s: job %lld: %s", slot->device->model, job, error.text);
+	else
+		note_success(slot);
 	return rc;
 }
 
@@ -160,11 +181,18 @@ static int write_fault(struct run *run, struct error *error)
 	return queue_give_back(run->slot->db, &run->result.claim, run->fault.text, error);
 }
 
+static int write_loss(struct run *run, struct error *error)
+{
+	return quarantine_give_back(run->slot->db, &run->result.claim, run->loss.text, error);
+}
+
 static void finish_run(struct run *run)
 {
 	if (run->is_lost)
 		return;
-	if (run->is_released) {
+	if (run->loss.text[0]) {
+		insist(run, write_loss);
+	} else if (run->is_released) {
 		insist(run, write_release);
 	} else if (run->fault.text[0]) {
 		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id, run->fault.text);
@@ -237,6 +265,7 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 	for (size_t i = 0; i < wanted && !rc; i++) {
 		struct device_lock *lock = &run->devices.locks[run->devices.count];
 		rc = device_lock_open(lock, chosen[i], slot->config->device_locks, error);
+		run->devices.used[run->devices.count] = chosen[i];
 		run->devices.count += !rc;
 		if (!rc && !lock_device(run, lock))
 			return 0;
@@ -247,9 +276,37 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 	return rc;
 }
 
-static void run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
+/* A GPU that fails takes whatever runs on it along, so nothing but a verdict that the submission has earned on its own
+ * is believed without asking the GPU. */
+static bool is_beyond_doubt(const struct result *result)
 {
-	struct run run = { .slot = slot, .result = result_begin(claim), .written_at_ms = now_ms() };
+	static const char *const verdicts[] = { "passed", "compile error", "cancelled" };
+	for (size_t i = 0; i < COUNT(verdicts); i++)
+		if (strcmp(result->verdict, verdicts[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Looks for the GPU that the job has failed with. The slots of the others notice by themselves. */
+static void ask_devices(struct run *run)
+{
+	struct slot *slot = run->slot;
+	if (run->is_lost || is_beyond_doubt(&run->result))
+		return;
+	health_check(&slot->health, slot->device, &run->loss);
+	for (size_t i = 0; i < run->devices.count && !run->loss.text[0]; i++) {
+		struct health health = {0};
+		health_check(&health, run->devices.used[i], &run->loss);
+		health_close(&health);
+	}
+	if (run->loss.text[0])
+		slot->checked_at_ms = 0; /* so that it is looked at before the next claim */
+}
+
+/* False when this machine failed at it. */
+static bool run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
+{
+	struct run run = { .slot = slot, .result = result_begin(claim), .written_at_ms = clock_ms() };
 	struct assignment assignment = {0};
 	int rc = assignment_read(slot->db, arena, claim, slot->device, slot->tools, &assignment, &run.fault);
 	if (!rc && assignment.gpu_count > 1)
@@ -258,23 +315,68 @@ static void run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	if (goes_on)
 		rc = runner_send(&slot->runner, assignment.message, &run.fault);
 	json_decref(assignment.message);
-	run.limit_at_ms = now_ms() + assignment.limit_ms;
+	run.limit_at_ms = clock_ms() + assignment.limit_ms;
 	if (goes_on && !rc)
 		follow(&run);
+	ask_devices(&run);
 	unlock_devices(&run.devices);
 	finish_run(&run);
 	result_end(&run.result);
+	return !run.result.machine_failed;
 }
 
 /* ---- the loop ---- */
 
+/* A job that finds no room fails, so none is taken then. */
+static int check_room(const struct slot *slot, struct error *error)
+{
+	enum { least_bytes = 16 << 20, least_files = 200 };
+	const char *folder = slot->config->worker_directory;
+	struct statvfs room;
+	if (statvfs(folder, &room)) /* podium-run makes it, or says why not */
+		return 0;
+	unsigned long long bytes = (unsigned long long)room.f_bavail * room.f_frsize;
+	if (bytes >= least_bytes && (!room.f_files || room.f_favail >= least_files))
+		return 0;
+	return fail(error, ERROR_SYSTEM, "The disk of %s, where jobs are unpacked, is full: %llu MiB and %llu files are left, and a "
+		"job needs %d MiB and %d files.", folder, bytes >> 20, (unsigned long long)room.f_favail, least_bytes >> 20, least_files);
+}
+
+/* Whether the device may work. One that has stopped working is put into quarantine, and what was released is looked at
+ * again. */
+static int check_device(struct slot *slot, struct error *error)
+{
+	const char *worker = slot->config->worker_name, *uuid = slot->device->uuid;
+	bool is_over = true;
+	if (clock_ms() - slot->checked_at_ms < check_every_ms && slot->checked_at_ms)
+		return slot->is_in_quarantine ? fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, uuid) : 0;
+	slot->checked_at_ms = clock_ms();
+	if (slot->is_in_quarantine && (quarantine_is_over(slot->db, worker, uuid, &is_over, error) || !is_over))
+		return fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, uuid);
+	int rc = health_check(&slot->health, slot->device, error);
+	struct error fault;
+	if (rc && quarantine_put(slot->db, worker, uuid, error->text, &fault) == 0 && !slot->is_in_quarantine) {
+		log_error("%s It gets no jobs until it is released.", error->text);
+		slot->is_in_quarantine = true;
+	} else if (!rc && slot->is_in_quarantine) {
+		log_info("The %s %s is released from quarantine, and works.", slot->device->model, uuid);
+		slot->is_in_quarantine = false;
+	}
+	return rc;
+}
+
 /* What a claim needs first. */
 static int make_ready(struct slot *slot, struct error *error)
 {
-	if (slot->lock.use < 0 && device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error))
-		return error->code;
-	return slot->runner.pid ? 0
-		: runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, error);
+	int rc = check_device(slot, error);
+	if (!rc)
+		rc = check_room(slot, error);
+	if (!rc && slot->lock.use < 0)
+		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
+	if (!rc && !slot->runner.pid)
+		rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, slot->stop,
+			error);
+	return rc;
 }
 
 static void claim_and_run(struct slot *slot)
@@ -286,11 +388,11 @@ static void claim_and_run(struct slot *slot)
 		&error);
 	if (!rc || rc == ERROR_NOT_FOUND)
 		note_success(slot);
-	if (!rc)
-		run_claimed(slot, arena, &claim);
-	else if (rc == ERROR_NOT_FOUND)
+	if (!rc && !run_claimed(slot, arena, &claim))
+		rc = fail(&error, ERROR_SYSTEM, "The last job failed through this machine, so others may take the next one first.");
+	if (rc == ERROR_NOT_FOUND)
 		pause_ms(slot, slot->config->poll_ms);
-	else
+	else if (rc)
 		back_off(slot, &error);
 }
 
@@ -309,6 +411,7 @@ static void *slot_main(void *context)
 		}
 	}
 	runner_stop(&slot->runner);
+	health_close(&slot->health);
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "lib/config.h"
 #include "worker/assignment.h"
 #include "worker/device.h"
+#include "worker/health.h"
 #include "worker/runner.h"
 
 #include <pthread.h>
@@ -22,6 +23,9 @@ struct slot {
 	struct database *db;
 	struct runner runner;
 	struct device_lock lock;
+	struct health health;
+	int64_t checked_at_ms;      /* when the device was last asked whether it works */
+	bool is_in_quarantine;      /* it does not, and the database knows */
 	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
 };
 

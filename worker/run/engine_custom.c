@@ -216,6 +216,92 @@ static void send_conditions(struct run *run, const struct stage *stage, const st
 	json_decref(conditions);
 }
 
+/* ---- whose fault an exit code is ---- */
+
+/* Stands where the submission does: whatever is asked of it is there, and does nothing. */
+static const char STAND_IN[] =
+	"def custom_kernel(*arguments, **named):\n"
+	"    pass\n"
+	"def __getattr__(name):\n"
+	"    if name.startswith('__'):\n"
+	"        raise AttributeError(name)\n"
+	"    return custom_kernel\n";
+
+static bool take_silently(void *context, const char *bytes, size_t length)
+{
+	return results_add(context, bytes, length);
+}
+
+/* Furnishes the stage anew with the stand-in, and runs it. Nobody hears of that. */
+static int run_alone(struct run *run, struct stage *stage, struct evaluation *evaluation, struct results *results,
+	struct process_result *result, struct error *error)
+{
+	enum { most_ms = 60 * 1000 };
+	const struct job *job = run->job;
+	struct job alone = *job;
+	alone.submission = STAND_IN;
+	alone.submission_length = sizeof STAND_IN - 1;
+	workspace_close_stage(&run->workspace);
+	int rc = workspace_open_stage(&run->workspace, stage->name, error);
+	run->job = &alone;
+	if (!rc)
+		rc = furnish(run, evaluation, error);
+	run->job = job;
+	if (rc)
+		return rc;
+	struct variables variables = variables_for_harness(run->arena, job, &run->workspace);
+	struct process process = harness_process(run, evaluation, &variables);
+	process.on_result = take_silently;
+	process.context = results;
+	process.timeout_ms = process.timeout_ms < most_ms ? process.timeout_ms : most_ms;
+	struct stage scratch = *stage;
+	return stage_try_program(run, &scratch, &process, result, error);
+}
+
+static const char *first_error(const struct results *results, size_t *index)
+{
+	for (*index = 0; *index < results->count; ++*index)
+		if (results_failed(&results->cases[*index]))
+			return results->cases[*index].values[RESULT_ERROR];
+	return NULL;
+}
+
+/* Whether the harness fails in the same way without the submission: with the same exit code, or, where it went through all
+ * cases, at the case that failed first. */
+static bool fails_alike(const struct process_result *with, const struct results *results, const struct process_result *without,
+	const struct results *others)
+{
+	size_t index;
+	if (without->ending == PROCESS_EXITED && without->code == with->code)
+		return true;
+	const char *text = results->check ? first_error(results, &index) : NULL;
+	const char *other = text ? others->cases[index].values[RESULT_ERROR] : NULL;
+	return other && strcmp(text, other) == 0;
+}
+
+/* A program says by its exit code that its harness failed. Everything in it may call exit, so that counts only where the
+ * harness fails without the submission too; a program in CUDA C++ cannot do without, so its harness must have said why. */
+static int find_culprit(struct run *run, struct stage *stage, struct evaluation *evaluation, const struct process_result *result,
+	struct error *error)
+{
+	const struct results *said = &evaluation->results;
+	bool is_harness = said->error;
+	if (run->job->task->language == TASK_PY) {
+		struct process_result *alone = arena_alloc(run->arena, sizeof *alone);
+		struct results results;
+		results_open(&results, run->arena, evaluation->kind->family, evaluation->cases, evaluation->count);
+		int rc = run_alone(run, stage, evaluation, &results, alone, error);
+		results_finish(&results);
+		is_harness = !rc && fails_alike(result, said, alone, &results);
+		results_close(&results);
+		if (rc)
+			return rc;
+	}
+	if (!is_harness)
+		judge_own_exit(result, said, &stage->judgement);
+	return 0;
+}
+
 /* Runs the harness and judges it. */
 static int run_harness(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
 {
@@ -230,6 +316,8 @@ static int run_harness(struct run *run, struct stage *stage, struct evaluation *
 	results_finish(&evaluation->results);
 	if (!rc)
 		judge_harness(&process, result, &evaluation->results, &stage->judgement);
+	if (!rc && stage->judgement.verdict == VERDICT_INTERNAL_ERROR)
+		rc = find_culprit(run, stage, evaluation, result, error);
 	return rc;
 }
 
@@ -362,6 +450,7 @@ static int compile(struct run *run, struct stage *stage, struct error *error)
 static void make_internal(struct judgement *judgement, const struct error *error)
 {
 	judgement->verdict = VERDICT_INTERNAL_ERROR;
+	judgement->machine_failed = error->code == ERROR_SYSTEM;
 	buffer_clear(&judgement->message);
 	buffer_text(&judgement->message, error->text);
 }

@@ -223,6 +223,8 @@ void event_verdict(struct events *events, const struct verdict_event *verdict)
 	json_object_set_new(event, "verdict", json_string(verdict_name(verdict->verdict)));
 	json_object_set_new(event, "reason", string_value(events, verdict->reason));
 	json_object_set_new(event, "engine", string_value(events, verdict->engine));
+	if (verdict->machine_failed)
+		json_object_set_new(event, "machine_failed", json_true());
 	set_number(event, "score_ns", verdict->score_ns);
 	set_number(event, "score_err_ns", verdict->score_err_ns);
 	send(events, event);

@@ -40,6 +40,7 @@ struct verdict_event {
 	const char *reason;
 	const char *engine;
 	double score_ns, score_err_ns; /* NAN: none */
+	bool machine_failed;
 };
 
 void event_ready(struct events *events);

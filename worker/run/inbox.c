@@ -42,7 +42,7 @@ static void refuse(struct inbox *inbox, int64_t id, enum verdict verdict, const 
 		return;
 	}
 	struct events events = { .descriptor = inbox->events->descriptor, .job = id };
-	event_verdict(&events, &(struct verdict_event){ verdict, sentence, "custom", NAN, NAN });
+	event_verdict(&events, &(struct verdict_event){ verdict, sentence, "custom", NAN, NAN, false });
 }
 
 static void cancel(struct inbox *inbox, int64_t id)

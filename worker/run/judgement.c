@@ -180,6 +180,15 @@ void judge_harness(const struct process *process, const struct process_result *r
 	}
 }
 
+void judge_own_exit(const struct process_result *result, const struct results *results, struct judgement *judgement)
+{
+	judgement->verdict = VERDICT_RUNTIME_ERROR;
+	buffer_clear(&judgement->message);
+	buffer_printf(&judgement->message, "The submission ended the program with exit code %d", result->code);
+	append_where(&judgement->message, results);
+	append_last_words(&judgement->message, result);
+}
+
 /* The line of a compiler's output that says what is wrong, else the last one. */
 static void append_diagnosis(struct buffer *out, const struct process_result *result)
 {

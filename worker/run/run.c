@@ -53,11 +53,13 @@ bool run_job(const json_t *message, int base, const char *directory, const struc
 	*events = (struct events){ .descriptor = events->descriptor, .job = job_id(message), .lost = events->lost };
 	if (perform(&run, message, &job, base, directory, account, machine, &judgement, &error)) {
 		judgement.verdict = VERDICT_INTERNAL_ERROR;
+		judgement.machine_failed = error.code == ERROR_SYSTEM;
 		buffer_text(&judgement.message, error.text);
 	}
 	bool clean = reaper_end_all(&error) == 0;
 	event_verdict(events, &(struct verdict_event){
 		.verdict = judgement.verdict, .engine = "custom", .score_ns = run.score_ns, .score_err_ns = run.score_err_ns,
+		.machine_failed = judgement.machine_failed,
 		.reason = judgement.verdict == VERDICT_PASSED ? verdict_advice(VERDICT_PASSED) : buffer_string(&judgement.message),
 	});
 	buffer_free(&judgement.message);

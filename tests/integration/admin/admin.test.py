@@ -69,7 +69,7 @@ benchmarks: [{{seed: 3}}]
 def offer(model):
 	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) "
 		"VALUES (1, 'here', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
-		"INSERT INTO gpus VALUES (1, CONCAT('uuid-', '%s'), '%s', 'A device', 1, '', '', UTC_TIMESTAMP(3))" % (model, model))
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) VALUES (1, CONCAT('uuid-', '%s'), '%s', 'A device', 1, '', '', UTC_TIMESTAMP(3))" % (model, model))
 
 
 # ---- calling it ----

@@ -33,7 +33,7 @@ def a_worker_registers_itself_and_its_devices():
 
 @test
 def a_device_that_is_gone_is_not_offered_any_more():
-	sql("INSERT INTO gpus SELECT id, 'GPU-gone', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'")
+	sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) SELECT id, 'GPU-gone', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'alpha'")
 	with Worker("alpha"):
 		equal(sql("SELECT COUNT(*) FROM gpus WHERE uuid = 'GPU-gone'"), [["0"]])
 

@@ -1,0 +1,116 @@
+#include "worker/health.h"
+
+#include "lib/scope.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* Errors after which a GPU has to be reset or replaced. Source: NVIDIA, "XID Errors", the rows whose causes are hardware
+ * or driver and not the application. */
+static const struct { unsigned long long number; const char *meaning; } BROKEN[] = {
+	{ 48, "a double-bit error in its memory" }, { 61, "a breakpoint of its internal controller" },
+	{ 62, "a halt of its internal controller" }, { 64, "a failure to replace broken memory" }, { 74, "an error on NVLink" },
+	{ 79, "the GPU has fallen off the bus" }, { 95, "an uncontained memory error" },
+	{ 119, "its system processor does not answer" }, { 120, "an error of its system processor" },
+	{ 140, "a memory error that could not be recovered" }, { 143, "the GPU could not be initialized" },
+};
+
+static bool is_cpu(const struct device *device)
+{
+	return strcmp(device->model, "CPU") == 0;
+}
+
+static bool bind(struct nvml_health *nvml)
+{
+	nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+#define NVML_BIND(name, member, parameters) \
+	*(void **)&nvml->member = nvml->library ? dlsym(nvml->library, #name) : NULL;
+	NVML_HEALTH_CALLS(NVML_BIND)
+#undef NVML_BIND
+	return nvml->start && nvml->stop && nvml->device_by_uuid && nvml->device_memory;
+}
+
+static void listen_to_errors(struct health *health)
+{
+	const struct nvml_health *nvml = &health->nvml;
+	if (!nvml->event_set_make || !nvml->event_set_free || !nvml->event_register || !nvml->event_wait
+		|| nvml->event_set_make(&health->errors))
+		health->errors = NULL;
+	else if (nvml->event_register(health->device, NVML_EVENT_XID, health->errors)) {
+		nvml->event_set_free(health->errors);
+		health->errors = NULL;
+	}
+}
+
+static int does_not_answer(const struct device *device, const char *call, unsigned int status, struct error *error)
+{
+	return fail(error, ERROR_SYSTEM, "The %s %s has stopped working: the driver answers %s with status %u%s.", device->model,
+		device->uuid, call, status, status == NVML_GPU_IS_LOST ? " (the GPU is lost)" : "");
+}
+
+int health_open(struct health *health, const struct device *device, struct error *error)
+{
+	if (is_cpu(device) || health->is_open)
+		return 0;
+	unsigned int status = bind(&health->nvml) ? health->nvml.start() : NVML_NOT_THERE;
+	int rc = status ? does_not_answer(device, "nvmlInit", status, error) : 0;
+	health->is_open = !rc;
+	if (!rc && (status = health->nvml.device_by_uuid(device->uuid, &health->device)))
+		rc = does_not_answer(device, "nvmlDeviceGetHandleByUUID", status, error);
+	if (!rc)
+		listen_to_errors(health);
+	else
+		health_close(health);
+	return rc;
+}
+
+void health_close(struct health *health)
+{
+	if (health->errors)
+		health->nvml.event_set_free(health->errors);
+	if (health->is_open)
+		health->nvml.stop();
+	if (health->nvml.library)
+		dlclose(health->nvml.library);
+	*health = (struct health){0};
+}
+
+static const char *meaning_of(unsigned long long number)
+{
+	for (size_t i = 0; i < COUNT(BROKEN); i++)
+		if (BROKEN[i].number == number)
+			return BROKEN[i].meaning;
+	return NULL;
+}
+
+/* Whether one of the errors since the last look speaks against it. */
+static int read_errors(const struct health *health, const struct device *device, struct error *error)
+{
+	enum { most_errors = 1000 };
+	struct nvml_event event;
+	int rc = 0;
+	for (int i = 0; health->errors && i < most_errors && !health->nvml.event_wait(health->errors, &event, 0); i++) {
+		const char *meaning = event.kind == NVML_EVENT_XID ? meaning_of(event.number) : NULL;
+		if (meaning && !rc)
+			rc = fail(error, ERROR_SYSTEM, "The %s %s has stopped working: the driver reports Xid %llu, %s.", device->model,
+				device->uuid, event.number, meaning);
+	}
+	return rc;
+}
+
+int health_check(struct health *health, const struct device *device, struct error *error)
+{
+	struct nvml_memory memory;
+	if (is_cpu(device))
+		return 0;
+	int rc = health_open(health, device, error);
+	if (rc)
+		return rc;
+	unsigned int status = health->nvml.device_memory(health->device, &memory);
+	rc = read_errors(health, device, error);
+	if (!rc && status)
+		rc = does_not_answer(device, "nvmlDeviceGetMemoryInfo", status, error);
+	if (rc)
+		health_close(health);
+	return rc;
+}
