@@ -25,6 +25,8 @@ handler page_admin, page_admin_users, action_admin_user, page_admin_audit;
 /* admin_leaderboard.c */
 handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit, action_leaderboard_edit,
 	page_leaderboard_delete, action_leaderboard_delete;
+/* admin_host.c: what was found on a worker's host */
+handler page_admin_host;
 /* admin_set.c: problem sets */
 handler page_set_new, action_set_new, page_set, action_set;
 /* health.c */

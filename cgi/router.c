@@ -53,6 +53,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/sets/new", action_set_new, CREATORS, upload_bytes },
 	{ METHOD_GET, "/admin/sets/*", page_set, CREATORS, 0 },
 	{ METHOD_POST, "/admin/sets/*", action_set, CREATORS, form_bytes },
+	{ METHOD_GET, "/admin/host/*", page_admin_host, ADMINS, 0 },
 	{ METHOD_GET, "/admin/users", page_admin_users, ADMINS, 0 },
 	{ METHOD_POST, "/admin/users", action_admin_user, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/audit", page_admin_audit, ADMINS, 0 },

@@ -1,6 +1,7 @@
 /* podium-worker: offers this machine's devices, takes jobs for them and writes their results back. */
 #include "lib/config.h"
 #include "lib/log.h"
+#include "lib/program.h"
 #include "lib/scope.h"
 #include "sql/schema.h"
 #include "worker/contact.h"
@@ -29,15 +30,6 @@ static const char USAGE[] =
 	"Settings, from the environment or the file that PODIUM_CONFIG names:\n";
 
 /* ---- what this machine has ---- */
-
-static const char *beside_this_program(struct arena *arena, const char *name)
-{
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-	path[length > 0 ? length : 0] = '\0';
-	char *slash = strrchr(path, '/');
-	return arena_printf(arena, "%.*s/%s", slash ? (int)(slash - path) : 0, path, name);
-}
 
 static const char *find_on_path(struct arena *arena, const char *name)
 {
@@ -72,6 +64,29 @@ static const char *find_python(struct arena *arena, const struct config *config,
 		log_warning("%s cannot import torch, so Python tasks that need it are refused here. Install torch for it (Debian: "
 			"python3-torch), or name another interpreter with PODIUM_PYTHON.", config->python[0] ? config->python : "No python3");
 	return python ? arena_strdup(arena, python) : "";
+}
+
+/* Each thing that could be better is said in the log, too. */
+static void log_checks(const char *checks)
+{
+	json_t *root = json_loads(checks, 0, NULL), *check;
+	size_t i;
+	json_array_foreach(root, i, check) {
+		const char *name, *state, *found, *costs = NULL, *mend = NULL;
+		if (!json_unpack(check, "{s:s, s:s, s:s, s?s, s?s}", "name", &name, "state", &state, "found", &found, "costs", &costs,
+			"mend", &mend) && costs && mend)
+			log_warning("This host, %s (%s): %s. %s %s", name, state, found, costs, mend);
+	}
+	json_decref(root);
+}
+
+static const char *check_host(struct arena *arena, const struct config *config, const char *runner, int wake)
+{
+	const char *words[] = { runner, "--check-host=json", "--directory", config->worker_directory, NULL };
+	cleanup_free char *checks = runner_ask(words, wake);
+	if (checks)
+		log_checks(checks);
+	return checks ? arena_strdup(arena, checks) : NULL;
 }
 
 /* ---- running ---- */
@@ -207,7 +222,7 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = database_lazy(config);
 	cleanup_fd int stop = eventfd(0, EFD_CLOEXEC);
-	const char *runner = config->worker_runner[0] ? config->worker_runner : beside_this_program(arena, "podium-run");
+	const char *runner = config->worker_runner[0] ? config->worker_runner : program_beside(arena, "podium-run");
 	struct device *devices;
 	size_t count;
 	devices_find(arena, config->worker_cpu, &devices, &count);
@@ -220,7 +235,10 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	}
 	struct worker worker = {
 		.config = config, .db = db, .stop = stop, .slots = arena_array(arena, struct slot, count),
-		.registration = { config->worker_name, devices, count, &tools, draw_instance() },
+		.registration = {
+			.name = config->worker_name, .devices = devices, .device_count = count, .tools = &tools,
+			.checks = check_host(arena, config, runner, stop), .instance = draw_instance(),
+		},
 	};
 	return work(&worker, runner, signals, error);
 }

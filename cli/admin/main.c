@@ -29,6 +29,7 @@ static const struct command {
 		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to date;\n"
 		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a folder" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
+	{ "doctor", "", doctor_command, "say what this host offers to a worker and lacks, what that costs and how to mend it" },
 	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now; fails when there is none" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },

@@ -179,24 +179,68 @@ static const struct host_check SYSTEM[] = {
 		"Run `cpupower frequency-set -g performance`, and again at each start." },
 };
 
-static json_t *look(const struct host *host, const struct host_check *check)
+static void look(const struct host *host, const struct host_check *check, json_t *all)
 {
 	static const char *const states[] = { [HOST_GOOD] = "good", [HOST_WARNING] = "warning", [HOST_FAULT] = "fault" };
 	struct host_finding finding = check->look(host);
+	if (!finding.found)
+		return;
 	json_t *json = json_pack("{s:s, s:s, s:s}", "name", check->name, "state", states[finding.state], "found", finding.found);
 	if (finding.state != HOST_GOOD) {
 		json_object_set_new(json, "costs", json_string(check->costs));
 		json_object_set_new(json, "mend", json_string(check->mend));
 	}
-	return json;
+	json_array_append_new(all, json);
 }
 
 json_t *host_checks(const struct host *host)
 {
 	json_t *all = json_array();
 	for (size_t i = 0; i < COUNT(SYSTEM); i++)
-		json_array_append_new(all, look(host, &SYSTEM[i]));
+		look(host, &SYSTEM[i], all);
 	for (size_t i = 0; i < host_gpu_check_count; i++)
-		json_array_append_new(all, look(host, &host_gpu_checks[i]));
+		look(host, &host_gpu_checks[i], all);
 	return all;
+}
+
+/* ---- in words ---- */
+
+static const char *text_of(const json_t *check, const char *key)
+{
+	const char *text = json_string_value(json_object_get(check, key));
+	return text ? text : "";
+}
+
+static void say_check(const json_t *check, FILE *out)
+{
+	fprintf(out, "%-9s %-20s %s\n", text_of(check, "state"), text_of(check, "name"), text_of(check, "found"));
+	if (*text_of(check, "costs"))
+		fprintf(out, "%30s Costs: %s\n%30s Mend:  %s\n", "", text_of(check, "costs"), "", text_of(check, "mend"));
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+bool host_say(const json_t *checks, const char *account, const char *python, FILE *out)
+{
+	struct utsname system;
+	size_t i, warnings = python ? 0 : 1, faults = 0;
+	json_t *check;
+	uname(&system);
+	fprintf(out, "The host %s, with submissions as the user %s:\n\n", system.nodename, account);
+	json_array_foreach(checks, i, check) {
+		say_check(check, out);
+		warnings += strcmp(text_of(check, "state"), "warning") == 0;
+		faults += strcmp(text_of(check, "state"), "fault") == 0;
+	}
+	json_t *interpreter = python ? json_pack("{s:s, s:s, s:s+}", "name", "Python", "state", "good", "found", python, " imports torch")
+		: json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", "Python", "state", "warning", "found", "no python3 can import torch",
+			"costs", "Python tasks that need torch are refused.", "mend", "Install torch for it (Debian: python3-torch), or name "
+			"another interpreter with PODIUM_PYTHON.");
+	say_check(interpreter, out);
+	json_decref(interpreter);
+	fprintf(out, "\n%zu warning%s, %zu fault%s.", warnings, plural(warnings), faults, plural(faults));
+	return !faults;
 }

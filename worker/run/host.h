@@ -5,6 +5,8 @@
 #include "lib/arena.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 enum host_state {
 	HOST_GOOD,
@@ -15,7 +17,7 @@ enum host_state {
 /* What one look at the host has found. */
 struct host_finding {
 	enum host_state state;
-	const char *found; /* "8.0 GB of swap", in the arena or constant */
+	const char *found; /* "8.0 GB of swap", in the arena or constant; NULL: there is nothing to say of it here */
 };
 
 struct host {
@@ -38,6 +40,9 @@ struct host_check {
  *
  * The caller owns the array. */
 json_t *host_checks(const struct host *host);
+
+/* The same in words for people, with the interpreter for Python tasks (NULL: there is none). False if there is a fault. */
+bool host_say(const json_t *checks, const char *account, const char *python, FILE *out);
 
 /* Those of the GPUs and their driver; host_gpu.c. `count` of them. */
 extern const struct host_check host_gpu_checks[];

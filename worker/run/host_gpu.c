@@ -55,6 +55,8 @@ static bool has_driver(const struct host *host)
 	return host_file(host, "/proc/driver/nvidia/version") != NULL;
 }
 
+static const struct host_finding nothing = { HOST_GOOD, NULL };
+
 /* A warning with the sentence and the GPUs for which it holds; where there is none, good with the other sentence. */
 static struct host_finding of_each(const struct host *host, bool (*holds)(const struct gpus *gpus, struct nvmlDevice_st *device),
 	const char *otherwise, const char *sentence)
@@ -62,7 +64,7 @@ static struct host_finding of_each(const struct host *host, bool (*holds)(const 
 	cleanup_gpus struct gpus gpus = gpus_open();
 	cleanup_buffer struct buffer named = {0};
 	if (gpus.status || !gpus.count)
-		return host_found(host, HOST_GOOD, "no NVIDIA GPU answers here");
+		return nothing;
 	for (unsigned int i = 0; i < gpus.count; i++)
 		if (holds(&gpus, gpus.devices[i]))
 			buffer_printf(&named, "%s%u", named.length ? ", " : "", i);
@@ -107,7 +109,7 @@ static struct host_finding look_at_nodes(const struct host *host)
 	cleanup_gpus struct gpus gpus = gpus_open();
 	cleanup_buffer struct buffer missing = {0};
 	if (gpus.status || !gpus.count)
-		return host_found(host, HOST_GOOD, "no NVIDIA GPU answers here");
+		return nothing;
 	miss_node(host, "/dev/nvidiactl", &missing);
 	miss_node(host, "/dev/nvidia-uvm", &missing);
 	for (unsigned int i = 0, minor; i < gpus.count; i++)
@@ -124,7 +126,7 @@ static struct host_finding look_at_counters(const struct host *host)
 	static const char key[] = "RmProfilingAdminOnly: ";
 	const char *parameters = host_file(host, "/proc/driver/nvidia/params"), *found = parameters ? strstr(parameters, key) : NULL;
 	if (!found)
-		return host_found(host, HOST_GOOD, "no NVIDIA driver says anything of them");
+		return nothing;
 	bool closed = atoi(found + sizeof key - 1);
 	return host_found(host, closed ? HOST_WARNING : HOST_GOOD, closed ? "only root may read them" : "submissions may read them");
 }

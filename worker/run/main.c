@@ -20,7 +20,7 @@ enum { EXIT_WRONG_USAGE = 2 };
 static const char USAGE[] =
 	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
-	"       podium-run --check-host [--directory DIR]\n"
+	"       podium-run --check-host[=json] [--directory DIR] [--user NAME]\n"
 	"\n"
 	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes events to\n"
 	"standard output.\n"
@@ -31,15 +31,16 @@ static const char USAGE[] =
 	"  --once                end after one job; the end of input does not cancel it\n"
 	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first python3 on the\n"
 	"                        PATH or in /usr/bin that this user can start and that can import torch\n"
-	"  --check-host          print what this host offers and lacks, as one line of JSON\n"
+	"  --check-host[=json]   say what this host offers and lacks, what that costs and how to mend it; as words, or\n"
+	"                        as one line of JSON\n"
 	"  --help, --version\n"
 	"\n"
 	"Exit codes: 0 end of input or told to end, 1 failed (a sentence is on standard error, except that\n"
-	"--find-python says nothing when there is no such interpreter), 2 wrong usage.\n";
+	"--find-python says nothing when there is no such interpreter, and --check-host has found a fault), 2 wrong usage.\n";
 
 struct options {
 	const char *directory, *user, *python;
-	bool once, find_python, check_host;
+	bool once, find_python, check_host, as_json;
 };
 
 enum { OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_CHECK_HOST, OPTION_HELP, OPTION_VERSION };
@@ -50,7 +51,7 @@ static int read_options(int count, char **words, struct options *options)
 	static const struct option known[] = {
 		{ "directory", required_argument, NULL, OPTION_DIRECTORY }, { "user", required_argument, NULL, OPTION_USER },
 		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON },
-		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON }, { "check-host", no_argument, NULL, OPTION_CHECK_HOST },
+		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON }, { "check-host", optional_argument, NULL, OPTION_CHECK_HOST },
 		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION }, { 0 },
 	};
 	for (int option; (option = getopt_long(count, words, "", known, NULL)) != -1;) {
@@ -60,7 +61,7 @@ static int read_options(int count, char **words, struct options *options)
 		case OPTION_ONCE: options->once = true; break;
 		case OPTION_PYTHON: options->python = optarg; break;
 		case OPTION_FIND_PYTHON: options->find_python = true; options->python = optarg; break;
-		case OPTION_CHECK_HOST: options->check_host = true; break;
+		case OPTION_CHECK_HOST: options->check_host = true; options->as_json = optarg != NULL; break;
 		case OPTION_HELP: fputs(USAGE, stdout); return EXIT_SUCCESS;
 		case OPTION_VERSION: puts("podium-run " PODIUM_VERSION); return EXIT_SUCCESS;
 		default: fputs("Try podium-run --help.\n", stderr); return EXIT_WRONG_USAGE;
@@ -79,6 +80,21 @@ static int find_python(const struct account *account, const char *candidate)
 		return EXIT_FAILURE;
 	puts(python);
 	return EXIT_SUCCESS;
+}
+
+static int check_host(const struct account *account, const struct options *options)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_free char *python = options->as_json ? NULL : machine_find_python(account, NULL);
+	json_t *checks = host_checks(&(struct host){ .arena = arena, .root = "", .directory = options->directory });
+	bool good = true;
+	if (options->as_json)
+		json_dumpf(checks, stdout, JSON_COMPACT);
+	else
+		good = host_say(checks, account->name, python, stdout);
+	putchar('\n');
+	json_decref(checks);
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* False when it ended because of a fault. */
@@ -136,6 +152,8 @@ int main(int count, char **words)
 	}
 	if (options.find_python)
 		return find_python(&account, options.python);
+	if (options.check_host)
+		return check_host(&account, &options);
 	if (serve(&options, &account, &error) == 0)
 		return EXIT_SUCCESS;
 	if (error.text[0])

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import pathlib
+import re
 import sys
 import time
 import zipfile
@@ -166,6 +167,18 @@ def the_first_admin_must_change_the_one_time_password():
 	if admin.get("/admin").status != 200:
 		equal(admin.post("/login", [("name", "admin"), ("password", "the admin's own")]).status, 303)
 	equal(admin.get("/admin").status, 200)
+
+
+@test
+def admins_see_what_workers_found_on_their_hosts():
+	page = admin.get("/admin")
+	path = re.search(r'href="(/admin/host/[^"]+)"', page.text)[1]
+	page = admin.get(path)
+	equal(page.status, 200)
+	for part in ("What podium-run found when the worker started", "kernel", "core dumps", "podium-admin doctor"):
+		contains(page.words(), part)
+	equal(admin.get("/admin/host/nobody%20here").status, 404)
+	equal(ada.get(path).status, 403)
 
 
 @test

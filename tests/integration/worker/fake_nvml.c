@@ -120,3 +120,51 @@ unsigned int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvmlDevice_st *dev
 	*reasons = 0x1 | NVML_SLOWED_BY_POWER_CAP; /* the first bit says that it is idle */
 	return 0;
 }
+
+/* ---- what podium-run asks about its host; each is FAKE_... or what is healthy ---- */
+
+static unsigned int fake(const char *name, unsigned int otherwise)
+{
+	const char *value = getenv(name);
+	return value ? (unsigned int)atoi(value) : otherwise;
+}
+
+unsigned int nvmlDeviceGetMinorNumber(struct nvmlDevice_st *device, unsigned int *minor);
+unsigned int nvmlDeviceGetMinorNumber(struct nvmlDevice_st *device, unsigned int *minor)
+{
+	*minor = device->index;
+	return 0;
+}
+
+unsigned int nvmlDeviceGetPersistenceMode(struct nvmlDevice_st *device, unsigned int *on);
+unsigned int nvmlDeviceGetPersistenceMode(struct nvmlDevice_st *device, unsigned int *on)
+{
+	(void)device;
+	*on = fake("FAKE_PERSISTENCE", 1);
+	return 0;
+}
+
+unsigned int nvmlDeviceGetComputeMode(struct nvmlDevice_st *device, unsigned int *mode);
+unsigned int nvmlDeviceGetComputeMode(struct nvmlDevice_st *device, unsigned int *mode)
+{
+	*mode = device->index == 1 ? fake("FAKE_COMPUTE_MODE", NVML_COMPUTE_DEFAULT) : NVML_COMPUTE_DEFAULT;
+	return 0;
+}
+
+unsigned int nvmlDeviceGetComputeRunningProcesses_v3(struct nvmlDevice_st *device, unsigned int *count, void *list);
+unsigned int nvmlDeviceGetComputeRunningProcesses_v3(struct nvmlDevice_st *device, unsigned int *count, void *list)
+{
+	unsigned int room = *count;
+	(void)device;
+	(void)list;
+	*count = fake("FAKE_PROCESSES", 0);
+	return *count > room ? NVML_CALL_WANTS_ROOM : 0;
+}
+
+unsigned int nvmlDeviceGetMaxClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz);
+unsigned int nvmlDeviceGetMaxClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)
+{
+	(void)device;
+	*mhz = kind == NVML_SM_CLOCK ? 1980 : 3201;
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* The host of a worker: what it offers, what it lacks, what that costs and how to mend it. */
+#include "cgi/admin_host.h"
+
+#include "cgi/pages.h"
+#include "templates/admin_host.h"
+
+#include <jansson.h>
+#include <string.h>
+
+struct checks_row { const char *name, *checks; int64_t started_at_ms; };
+static const struct column CHECKS_COLUMNS[] = {
+	TEXT(struct checks_row, name), TEXT(struct checks_row, checks), TIME(struct checks_row, started_at_ms),
+};
+static const struct statement CHECKS = SELECT(struct checks_row, CHECKS_COLUMNS,
+	"SELECT name, checks, started_at AS started_at_ms FROM workers WHERE name = ?");
+
+static const char *text_of(struct arena *arena, const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return arena_strdup(arena, text ? text : "");
+}
+
+static void read_checks(struct arena *arena, const char *json, struct host_view *view)
+{
+	json_t *root = json ? json_loads(json, 0, NULL) : NULL, *check;
+	size_t i;
+	view->rows = arena_array(arena, struct host_row, json_array_size(root) + 1);
+	json_array_foreach(root, i, check) {
+		struct host_row *row = &view->rows[view->count++];
+		*row = (struct host_row){
+			.state = text_of(arena, check, "state"), .name = text_of(arena, check, "name"), .found = text_of(arena, check, "found"),
+			.costs = text_of(arena, check, "costs"), .mend = text_of(arena, check, "mend"),
+		};
+		view->warnings += strcmp(row->state, "warning") == 0;
+		view->faults += strcmp(row->state, "fault") == 0;
+	}
+	json_decref(root);
+}
+
+int page_admin_host(struct request *request)
+{
+	struct checks_row row;
+	int rc = database_row(request->db, request->arena, &CHECKS, &row, request->error, "s", request->path_parameters[0]);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(request->error, rc, "There is no worker of this name.");
+	if (rc)
+		return rc;
+	struct host_view view = { .worker = row.name, .started_at_ms = row.started_at_ms };
+	read_checks(request->arena, row.checks, &view);
+	struct page page = page_make(request, arena_printf(request->arena, "Host of %s", row.name), "admin");
+	admin_host_page(&request->body, &page, &view);
+	return 0;
+}
