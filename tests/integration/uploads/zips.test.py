@@ -14,6 +14,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+from processes import find, most_memory_kib  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
 from zips import READ, REFUSED, TASK_FILES, Entry, main as write_zips, task  # noqa: E402
 
@@ -24,6 +25,7 @@ scratch = tempfile.TemporaryDirectory(prefix="podium-zips.")
 folder = pathlib.Path(scratch.name) / "a" / "b"
 write_zips(folder)
 site = Instance()
+web = find(site.process.pid, "podium-web")
 admin = Client(site.url)
 
 
@@ -47,23 +49,6 @@ def start(*words):
 		process.returncode = os.waitstatus_to_exitcode(status)
 		out.seek(0)
 		return out.read().decode(), process.returncode, used.ru_maxrss
-
-
-def processes_below(pid):
-	below = [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
-	return below + [deeper for child in below for deeper in processes_below(child)]
-
-
-def podium_web():
-	for pid in processes_below(site.process.pid):
-		if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "podium-web":
-			return pid
-	raise AssertionError("podium-web is gone")
-
-
-def memory_kib(pid):
-	lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-	return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
 @test
@@ -135,7 +120,8 @@ def the_form_for_a_problem_set_says_the_same_and_keeps_only_what_is_good():
 @test
 def podium_web_still_runs_and_took_no_more_memory_than_its_threads_need():
 	equal(admin.get("/healthz").status, 200)
-	equal(memory_kib(podium_web()) <= 2 * MOST_MEMORY_KIB, True)
+	equal(find(site.process.pid, "podium-web"), web)
+	equal(most_memory_kib(web) <= 2 * MOST_MEMORY_KIB, True)
 
 
 class Pipe(io.RawIOBase):
