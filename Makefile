@@ -1,11 +1,12 @@
 # Podium. `make help` lists what there is; everything is built under build/.
 VERSION  := 0.1.0
-# SANITIZE=1 builds the same programs with ASan and UBSan in a folder of their own.
+# SANITIZE=1 builds the same programs with ASan and UBSan in a folder of their own, FUZZ=1 with clang for libFuzzer.
 SANITIZE ?=
+FUZZ     ?=
 # V=1 prints the commands.
 V        ?=
 quietly   = $(if $(V),,@echo '  $(1)  $(patsubst $(B)/%,%,$@)';)
-B        := $(if $(SANITIZE),build/sanitize,build/release)
+B        := build/$(if $(FUZZ),fuzz,$(if $(SANITIZE),sanitize,release))
 CC       ?= gcc
 PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson
 
@@ -16,7 +17,11 @@ override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
 WEB_LIBS := -Wl,--as-needed -lfcgi -lcmark-gfm-extensions -lcmark-gfm
-ifdef SANITIZE
+ifdef FUZZ
+CC       := clang
+override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1
+override LDFLAGS += -fsanitize=address,undefined
+else ifdef SANITIZE
 override CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1
 override LDFLAGS += -fsanitize=address,undefined
 else
@@ -29,8 +34,9 @@ objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
 PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admin
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
+FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all help run test tests bench bench-turnaround worker-bundle clean
+.PHONY: all help run test tests fuzz fuzzers bench bench-turnaround worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -42,6 +48,9 @@ run: all ## start Podium in the foreground (./dev run installs what it needs fir
 
 test: all ## run every test (./dev test installs what they need first)
 	@tests/run
+
+fuzz: ## feed made-up bytes to every parser until Ctrl-C, or TARGET=zip, SECONDS=600 (needs clang)
+	@tests/fuzz/run $(if $(SECONDS),--seconds $(SECONDS)) $(TARGET)
 
 bench: all $(B)/tests/bench/bare ## measure the pages against a bare FastCGI program (needs wrk)
 	@B=$(B) tests/bench/run
@@ -106,6 +115,12 @@ $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
+
+# libFuzzer brings the main.
+fuzzers: $(FUZZERS)
+$(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
+$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)

@@ -1,14 +1,26 @@
 #include "cgi/csv.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static bool begins_line(const struct buffer *out)
+{
+	return !out->length || out->data[out->length - 1] == '\n';
+}
+
 static void begin_field(struct buffer *out)
 {
-	if (out->length && out->data[out->length - 1] != '\n')
+	if (!begins_line(out))
 		buffer_byte(out, ',');
+}
+
+/* Where a line begins, nothing at all would leave the field out, and those behind it would stand one too far left. */
+static void empty_field(struct buffer *out)
+{
+	buffer_text(out, begins_line(out) ? "\"\"" : ",");
 }
 
 static void quoted(struct buffer *out, const char *text)
@@ -25,7 +37,11 @@ static void quoted(struct buffer *out, const char *text)
 void csv_text(struct buffer *out, const char *text)
 {
 	cleanup_buffer struct buffer value = {0};
-	if (*text && strchr("=+-@\t\r", *text))
+	if (!*text) {
+		empty_field(out);
+		return;
+	}
+	if (strchr("=+-@\t\r", *text))
 		buffer_byte(&value, '\'');
 	buffer_text(&value, text);
 	begin_field(out);
@@ -45,9 +61,11 @@ void csv_real(struct buffer *out, double number)
 {
 	enum { sure_digits = 15, all_digits = 17 };
 	char text[32];
-	begin_field(out);
-	if (!isfinite(number))
+	if (!isfinite(number)) {
+		empty_field(out);
 		return;
+	}
+	begin_field(out);
 	for (int digits = sure_digits; digits <= all_digits; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, number);
 		if (strtod(text, NULL) == number)

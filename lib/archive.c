@@ -5,6 +5,7 @@
 #include "lib/buffer.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
+#include "lib/zip_layout.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -14,9 +15,6 @@
 enum {
 	most_ratio = 200,
 	ratio_matters_from_bytes = 1024 * 1024,
-	signature_bytes = 4,
-	directory_end_bytes = 22,    /* sizes from the ZIP specification (APPNOTE 6.3.10), 4.3.12 and 4.3.16 */
-	directory_entry_bytes = 46,
 };
 
 struct archive {
@@ -46,97 +44,38 @@ static void scope_zip_fclose(zip_file_t **file)
 #define cleanup_zip __attribute__((cleanup(scope_zip_discard)))
 #define cleanup_zip_file __attribute__((cleanup(scope_zip_fclose)))
 
-/* What people send instead of a zip. */
-static const struct {
-	const char *magic;
-	size_t length;
-	const char *name;
-} OTHER_ARCHIVES[] = {
-	{ "\x1f\x8b", 2, "a gzip file (.gz, .tgz)" },
-	{ "7z\xbc\xaf\x27\x1c", 6, "a 7-Zip archive" },
-	{ "Rar!", 4, "a RAR archive" },
-	{ "\xfd" "7zXZ", 5, "an xz file" },
-	{ "BZh", 3, "a bzip2 file" },
-	{ "\x28\xb5\x2f\xfd", 4, "a Zstandard file" },
-};
-
-static int refuse_format(const unsigned char *bytes, size_t length, struct error *error)
-{
-	if (length >= 2 && memcmp(bytes, "PK", 2) == 0)
-		return fail(error, ERROR_INPUT, "The zip is cut off or damaged: its table of contents is missing at the end. "
-			"Make it again and upload it once more.");
-	for (size_t i = 0; i < COUNT(OTHER_ARCHIVES); i++)
-		if (length >= OTHER_ARCHIVES[i].length && memcmp(bytes, OTHER_ARCHIVES[i].magic, OTHER_ARCHIVES[i].length) == 0)
-			return fail(error, ERROR_INPUT, "The file is %s, not a zip; pack the task's folder as a zip.",
-				OTHER_ARCHIVES[i].name);
-	return fail(error, ERROR_INPUT, "The file is not a zip; pack the task's folder as a zip.");
-}
-
-static unsigned int little16(const unsigned char *at)
-{
-	return (unsigned int)at[0] | (unsigned int)at[1] << 8;
-}
-
-static uint32_t little32(const unsigned char *at)
-{
-	return (uint32_t)little16(at) | (uint32_t)little16(at + 2) << 16;
-}
-
-/* The record that ends an archive must end at its last byte, comment included: data behind it is how one
- * file shows two contents to two programs. */
-static const unsigned char *directory_end(const unsigned char *bytes, size_t length)
-{
-	for (size_t comment = 0; comment <= UINT16_MAX && length >= directory_end_bytes + comment; comment++) {
-		const unsigned char *at = bytes + length - comment - directory_end_bytes;
-		if (memcmp(at, "PK\5\6", signature_bytes) == 0 && little16(at + 20) == comment)
-			return at;
-	}
-	return NULL;
-}
-
 static int refuse_directory(struct error *error)
 {
 	return fail(error, ERROR_INPUT, "The zip's table of contents is damaged. Make it again and upload it once more.");
 }
 
-static int take_name(struct archive *archive, size_t index, const char *bytes, size_t length)
+/* libzip ends a name at its first NUL and hides its length, and it prefers the name in an extra field that some
+ * programs write: so the names come from the layout, and must be those that libzip has. */
+static int take_name(struct archive *archive, size_t index, const struct zip_place *place)
 {
 	struct arena *arena = archive->set->arena;
+	const char *shown = quote_bytes(arena, place->name, place->name_length);
 	/* A slash at the end says "folder"; the rules are about the path before it. */
-	size_t path_length = length > 1 && bytes[length - 1] == '/' ? length - 1 : length;
-	const char *fault = path_fault(arena_copy(arena, bytes, path_length), path_length);
+	size_t length = place->name_length;
+	size_t path_length = length > 1 && place->name[length - 1] == '/' ? length - 1 : length;
+	const char *fault = path_fault(arena_copy(arena, place->name, path_length), path_length);
 	if (fault)
-		return fail(archive->error, ERROR_INPUT, "The name of the zip's entry %s %s.", quote_bytes(arena, bytes, length),
-			fault);
-	archive->names[index] = arena_strndup(arena, bytes, length);
+		return fail(archive->error, ERROR_INPUT, "The name of the zip's entry %s %s.", shown, fault);
+	archive->names[index] = place->name;
 	const char *seen = zip_get_name(archive->zip, index, ZIP_FL_ENC_RAW);
-	if (!seen || strcmp(seen, archive->names[index]) != 0)
-		return refuse_directory(archive->error);
-	return 0;
+	if (seen && strcmp(seen, place->name) == 0)
+		return 0;
+	return fail(archive->error, ERROR_INPUT, "The zip's entry %s has a second name in an extra field; pack it with another "
+		"program, or name it in plain letters.", shown);
 }
 
-/* libzip ends a name at its first NUL and hides its length, so the names come from here. That both find
- * the same entries is checked as well. */
-static int read_names(struct archive *archive)
+static int read_names(struct archive *archive, const struct zip_layout *layout)
 {
-	const unsigned char *end = directory_end(archive->bytes, archive->length);
-	if (!end || little16(end + 10) != archive->count || little32(end + 16) > (size_t)(end - archive->bytes))
-		return refuse_directory(archive->error);
-	const unsigned char *at = archive->bytes + little32(end + 16);
+	int rc = archive->count == layout->count ? 0 : refuse_directory(archive->error);
 	archive->names = arena_array(archive->set->arena, const char *, archive->count + 1);
-	for (size_t i = 0; i < archive->count; i++) {
-		size_t left = (size_t)(end - at);
-		if (left < directory_entry_bytes || memcmp(at, "PK\1\2", signature_bytes) != 0)
-			return refuse_directory(archive->error);
-		size_t name = little16(at + 28), size = directory_entry_bytes + name + little16(at + 30) + little16(at + 32);
-		if (left < size)
-			return refuse_directory(archive->error);
-		int rc = take_name(archive, i, (const char *)at + directory_entry_bytes, name);
-		if (rc)
-			return rc;
-		at += size;
-	}
-	return 0;
+	for (size_t i = 0; i < archive->count && !rc; i++)
+		rc = take_name(archive, i, &layout->places[i]);
+	return rc;
 }
 
 static bool is_folder(const char *name)
@@ -205,9 +144,9 @@ static size_t top_folder(const struct archive *archive)
 }
 
 /* Everything that can be said before unpacking. */
-static int check_entries(struct archive *archive)
+static int check_entries(struct archive *archive, const struct zip_layout *layout)
 {
-	int rc = read_names(archive);
+	int rc = read_names(archive, layout);
 	if (!rc)
 		rc = paths_check(archive->set->arena, archive->names, archive->count, archive->error);
 	size_t files = 0;
@@ -263,6 +202,9 @@ static int unpack(struct archive *archive, size_t index)
 		if (rc)
 			return rc;
 	}
+	if (!(about.valid & ZIP_STAT_SIZE) || about.size != bytes.length)
+		return fail(archive->error, ERROR_INPUT, "The zip's entry %s is damaged: it unpacks to %zu bytes, which is not what the "
+			"zip says. Make the zip again and upload it once more.", shown, bytes.length);
 	archive->total_bytes += bytes.length;
 	return fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes), bytes.length, archive->error);
 }
@@ -285,14 +227,16 @@ int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, stru
 		return fail(error, ERROR_INPUT, "The file is empty; choose the zip of the task's folder.");
 	if (length > fileset_most_zip_bytes)
 		return fail(error, ERROR_LIMIT, "The zip is larger than 8 MiB.");
+	struct zip_layout layout;
+	int rc = zip_layout_read(set->arena, bytes, length, fileset_most_entries, &layout, error);
+	if (rc)
+		return rc;
 	cleanup_zip zip_t *zip = open_bytes(bytes, length);
 	if (!zip)
-		return refuse_format(bytes, length, error);
+		return refuse_directory(error);
 	struct archive archive = { .set = set, .bytes = bytes, .length = length, .zip = zip, .error = error };
 	archive.count = (size_t)zip_get_num_entries(zip, 0);
-	if (archive.count > fileset_most_entries)
-		return fail(error, ERROR_LIMIT, "The zip has %zu entries; a task may have 512 files.", archive.count);
-	int rc = check_entries(&archive);
+	rc = check_entries(&archive, &layout);
 	archive.top_bytes = rc ? 0 : top_folder(&archive);
 	for (size_t i = 0; i < archive.count && !rc; i++)
 		if (is_wanted(archive.names[i]))

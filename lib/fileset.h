@@ -56,9 +56,9 @@ enum {
  * (bytes are counted while they are unpacked, the header is not believed), a ratio over 200:1 above 1 MiB,
  * absolute paths, "..", backslashes, NUL or control characters, not UTF-8, too long or too deep,
  * links, devices and other special entries, encrypted entries, the same path twice (also when they
- * differ in case only, or when one is a folder of the other), a compression other than deflate, and a
- * table of contents that does not agree with itself. Folder entries and debris are skipped. If everything
- * lies in one top folder, that folder is stripped. */
+ * differ in ASCII case only, or when one is a folder of the other), a compression other than deflate, and
+ * what lib/zip_layout.h refuses. Folder entries and debris are skipped; a zip inside is a file. If everything
+ * lies in one top folder, that folder is stripped. After an error the set holds part of the files. */
 int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, struct error *error);
 
 /* Reads a folder with the same limits; links and special files are refused. */

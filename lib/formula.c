@@ -1,5 +1,7 @@
 #include "lib/formula.h"
 
+#include "lib/text.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
@@ -21,8 +23,12 @@ static double factor(struct evaluation *evaluation);
 
 static double stop(struct evaluation *evaluation, const char *what)
 {
+	enum { shown_bytes = 20 };
+	cleanup_buffer struct buffer rest = {0}, shown = {0};
+	buffer_append(&rest, evaluation->at, text_utf8_prefix(evaluation->at, strnlen(evaluation->at, shown_bytes)));
+	text_append_printable(&shown, rest.data);
 	if (!evaluation->failed)
-		fail(evaluation->error, ERROR_INPUT, "%s at \"%.20s\"", what, evaluation->at);
+		fail(evaluation->error, ERROR_INPUT, "%s at \"%s\"", what, buffer_string(&shown));
 	evaluation->failed = true;
 	return NAN;
 }

@@ -15,6 +15,7 @@ void log_open(const char *program)
 	program_name = program;
 }
 
+static void write_line(const char *level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 static void write_line(const char *level, const char *format, va_list arguments)
 {
 	char text[4096], stamp[32];

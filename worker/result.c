@@ -2,6 +2,7 @@
 
 #include "lib/ranking.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 #include "lib/verdict.h"
 
 #include <math.h>
@@ -183,6 +184,13 @@ void result_end(struct result *result)
 	result->pending = NULL;
 }
 
+/* As much as there is room for, in whole characters. */
+static void keep_progress(struct result *result, const char *text)
+{
+	size_t length = text_utf8_prefix(text, strnlen(text, sizeof result->progress - 1));
+	snprintf(result->progress, sizeof result->progress, "%.*s", (int)length, text);
+}
+
 void result_take(struct result *result, json_t *event)
 {
 	const char *name = text_of(event, "event");
@@ -197,7 +205,7 @@ void result_take(struct result *result, json_t *event)
 		snprintf(result->reason, sizeof result->reason, "%s", text_of(event, "reason"));
 	}
 	if (strcmp(name, "progress") == 0)
-		snprintf(result->progress, sizeof result->progress, "%s", text_of(event, "text"));
+		keep_progress(result, text_of(event, "text"));
 	if (kind_of(event) && !result->machine_failed)
 		json_array_append(result->pending, event);
 	json_decref(event);

@@ -723,6 +723,11 @@ static void formulas_have_the_precedence_of_python(void **state)
 	}
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(formula_evaluate(bad[i], "n: 16; m: 3; n_2: 4; dtype: bf16", &value, NULL), ERROR_INPUT);
+	struct error error;
+	assert_int_equal(formula_evaluate("n \x1b[31m0123456789\u20ac", "n: 1", &value, &error), ERROR_INPUT);
+	assert_string_equal(error.text, "expected an operator at \"\\x1b[31m0123456789\u20ac\"");
+	assert_int_equal(formula_evaluate("n 0123456789012345678\u20ac", "n: 1", &value, &error), ERROR_INPUT);
+	assert_string_equal(error.text, "expected an operator at \"0123456789012345678\"");
 	char deep[250];
 	memset(deep, '(', sizeof deep - 1);
 	deep[sizeof deep - 1] = '\0';

@@ -1,5 +1,6 @@
 #include "worker/run/job.h"
 
+#include "lib/quote.h"
 #include "lib/scope.h"
 #include "worker/run/folder.h"
 
@@ -107,9 +108,9 @@ static int read_file(struct arena *arena, const json_t *entry, struct job *job, 
 	if (rc)
 		return rc;
 	if (!folder_is_plain_path(path))
-		return fail(error, ERROR_INPUT, "the path \"%.100s\" of a file does not stay inside the job's folder.", path);
+		return fail(error, ERROR_INPUT, "the path %s of a file does not stay inside the job's folder.", quote(arena, path));
 	if (strcmp(path, job->slot) == 0)
-		return fail(error, ERROR_INPUT, "the file \"%.100s\" stands where the submission belongs.", path);
+		return fail(error, ERROR_INPUT, "the file %s stands where the submission belongs.", quote(arena, path));
 	if ((rc = read_content(arena, entry, &bytes, &length, error)))
 		return rc;
 	return fileset_add(&job->files, path, bytes, length, error);

@@ -49,11 +49,13 @@ static bool read_identifier(struct symbol *symbol)
 /* "Li256E", "Lb1E", "Lin3E" */
 static bool read_literal(struct symbol *symbol)
 {
+	if (!islower((unsigned char)symbol->at[1])) /* or the symbol ends here */
+		return false;
 	const char *digits = symbol->at + 2;
 	bool is_negative = *digits == 'n';
 	digits += is_negative;
 	size_t length = strspn(digits, "0123456789");
-	if (!islower((unsigned char)symbol->at[1]) || !length || digits[length] != 'E')
+	if (!length || digits[length] != 'E')
 		return false;
 	if (symbol->at[1] == 'b')
 		buffer_text(symbol->out, *digits == '0' ? "false" : "true");

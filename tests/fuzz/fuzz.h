@@ -1,0 +1,87 @@
+/* What the fuzz targets share. Each target is one file with LLVMFuzzerTestOneInput, which libFuzzer calls with bytes
+ * that it makes up, again and again; whatever they are, what is required here must hold. tests/fuzz/run starts them,
+ * tests/fuzz/corpus/TARGET/ is where they begin, TARGET.dict has words that are worth trying. */
+#ifndef PODIUM_TESTS_FUZZ_H
+#define PODIUM_TESTS_FUZZ_H
+
+#include "lib/arena.h"
+#include "lib/buffer.h"
+#include "lib/error.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+#define require(condition) ((condition) ? (void)0 : fuzz_fail(#condition, __FILE__, __LINE__))
+
+static inline _Noreturn void fuzz_fail(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: this must hold: %s\n", file, line, condition);
+	abort();
+}
+
+/* A copy with a NUL behind it and nothing more, so that ASan sees whoever reads further. The caller frees it. */
+static inline char *fuzz_string(const uint8_t *bytes, size_t length)
+{
+	char *copy = malloc(length + 1);
+	if (!copy)
+		abort();
+	if (length)
+		memcpy(copy, bytes, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+/* UTF-8 without NUL. */
+static inline void require_text(const char *text, size_t length)
+{
+	require(strlen(text) == length);
+	require(text_is_utf8(text, length));
+}
+
+/* What a person is shown: whole characters, on one line, in the order in which they stand. */
+static inline void require_sentence(const char *text)
+{
+	require(*text != '\0');
+	require_text(text, strlen(text));
+	for (; *text; text++)
+		require(text_control_length(text) == 0);
+}
+
+/* An error that was returned is one that was said. */
+static inline void require_error(int rc, const struct error *error)
+{
+	require(rc < 0 && rc == error->code);
+	require_sentence(error->text);
+}
+
+/* The first line, without its end, and what stands behind it. A missing line is an empty one. */
+struct fuzz_input { const uint8_t *bytes; size_t length; };
+
+static inline char *fuzz_line(struct fuzz_input *input)
+{
+	const uint8_t *end = input->length ? memchr(input->bytes, '\n', input->length) : NULL;
+	size_t length = end ? (size_t)(end - input->bytes) : input->length;
+	char *line = fuzz_string(input->bytes, length);
+	input->bytes += length + (end != NULL);
+	input->length -= length + (end != NULL);
+	return line;
+}
+
+/* Sizes of pieces for what comes from a pipe or a socket: the same for the same input. */
+static inline size_t fuzz_piece(uint64_t *state, size_t left)
+{
+	static const size_t most[] = { 1, 2, 3, 7, 64, 1000 };
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	size_t size = 1 + (*state >> 40) % most[(*state >> 33) % COUNT(most)];
+	return size < left ? size : left;
+}
+
+#endif
