@@ -203,13 +203,31 @@ json_t *host_checks(const struct host *host)
 	return all;
 }
 
-/* ---- in words ---- */
+/* ---- walls ---- */
 
 static const char *text_of(const json_t *check, const char *key)
 {
 	const char *text = json_string_value(json_object_get(check, key));
 	return text ? text : "";
 }
+
+void host_add_walls(json_t *checks, const json_t *walls)
+{
+	size_t i;
+	const json_t *wall;
+	json_array_foreach(walls, i, wall) {
+		bool stands = json_is_true(json_object_get(wall, "stands"));
+		json_t *check = json_pack("{s:s+, s:s, s:s}", "name", "wall: ", text_of(wall, "name"), "state", stands ? "good" : "warning",
+			"found", stands ? "it stands" : text_of(wall, "why"));
+		if (!stands) {
+			json_object_set_new(check, "costs", json_sprintf("Nothing stops a submission here that wants to: %s", text_of(wall, "stops")));
+			json_object_set_new(check, "mend", json_string(text_of(wall, "mend")));
+		}
+		json_array_append_new(checks, check);
+	}
+}
+
+/* ---- in words ---- */
 
 static void say_check(const json_t *check, FILE *out)
 {

@@ -41,6 +41,9 @@ struct host_check {
  * The caller owns the array. */
 json_t *host_checks(const struct host *host);
 
+/* Adds the walls of the sandbox, as sandbox_walls() tells them; one that does not stand is a warning. */
+void host_add_walls(json_t *checks, const json_t *walls);
+
 /* The same in words for people, with the interpreter for Python tasks (NULL: there is none). False if there is a fault. */
 bool host_say(const json_t *checks, const char *account, const char *python, FILE *out);
 
