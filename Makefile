@@ -30,7 +30,7 @@ PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admi
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 
-.PHONY: all help run test tests bench bench-turnaround worker-bundle clean
+.PHONY: all help run test tests bench bench-claims bench-turnaround worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -45,6 +45,9 @@ test: all ## run every test (./dev test installs what they need first)
 
 bench: all $(B)/tests/bench/bare ## measure the pages against a bare FastCGI program (needs wrk)
 	@B=$(B) tests/bench/run
+
+bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
+	@B=$(B) tests/bench/claims.py
 
 bench-turnaround: all ## print where each second of a ranked job goes
 	@B=$(B) tests/bench/turnaround.py

@@ -29,6 +29,11 @@ static const struct command {
 		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to date;\n"
 		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a folder" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
+	{ "worker list", "", worker_list_command, "list the workers with their devices and what runs on them" },
+	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,
+		"let a worker, or one device of it (its UUID), end what it runs and take no new job" },
+	{ "worker pause", "WORKER [DEVICE]", worker_pause_command, "the same, and queue again what it runs" },
+	{ "worker resume", "WORKER [DEVICE]", worker_resume_command, "let it take jobs again" },
 	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now; fails when there is none" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
