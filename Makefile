@@ -36,7 +36,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all help run test tests fuzz fuzzers bench bench-turnaround worker-bundle clean
+.PHONY: all help run test tests fuzz fuzzers bench bench-claims bench-turnaround worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -54,6 +54,9 @@ fuzz: ## feed made-up bytes to every parser until Ctrl-C, or TARGET=zip, SECONDS
 
 bench: all $(B)/tests/bench/bare ## measure the pages against a bare FastCGI program (needs wrk)
 	@B=$(B) tests/bench/run
+
+bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
+	@B=$(B) tests/bench/claims.py
 
 bench-turnaround: all ## print where each second of a ranked job goes
 	@B=$(B) tests/bench/turnaround.py

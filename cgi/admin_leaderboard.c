@@ -3,17 +3,20 @@
 
 #include "cgi/pages.h"
 #include "lib/format.h"
+#include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/stock.h"
 #include "templates/admin_leaderboard.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 /* What a form brought. */
 struct input {
 	struct leaderboard_settings settings;
+	struct quota quotas[quota_modes];
 	struct fileset upload, stock;
 	struct task *task;             /* NULL: no zip was chosen */
 	struct task_faults faults;
@@ -31,6 +34,12 @@ static int find_own(struct request *request, struct leaderboard *leaderboard)
 	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
 		return rc;
 	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.", leaderboard->name);
+}
+
+/* "quota_ranked", "quota_ranked_hours": the names of the inputs. */
+static const char *quota_name(struct arena *arena, size_t mode, const char *rest)
+{
+	return arena_printf(arena, "quota_%s%s", quota_mode(mode), rest);
 }
 
 /* ---- reading the form ---- */
@@ -59,6 +68,40 @@ static int read_deadline(struct request *request, const struct leaderboard *lead
 		return fail_field(request->error, "deadline", "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
 			"field empty.");
 	return 0;
+}
+
+/* A whole number from 1 on; 0 for an empty field. */
+static int read_number(struct request *request, const char *name, int64_t most, int64_t *number)
+{
+	const char *text = request_form_or(request, name, "");
+	char *end;
+	*number = *text ? strtoll(text, &end, 10) : 0;
+	if (!*text || (!*end && *number >= 1 && *number <= most))
+		return 0;
+	return fail_field(request->error, "quota", "A quota is a whole number of submissions from 1 to %d in 1 to %d hours, or empty; this "
+		"is %s.", quota_most, quota_most_hours, quote(request->arena, text));
+}
+
+/* A form that does not have the fields, as other programs send it, leaves the quotas as they are. */
+static bool has_quotas(struct request *request)
+{
+	bool any = false;
+	for (size_t i = 0; i < quota_modes; i++)
+		any = any || request_form(request, quota_name(request->arena, i, ""));
+	return any;
+}
+
+static int read_quotas(struct request *request, struct quota quotas[static quota_modes])
+{
+	int rc = 0;
+	for (size_t i = 0; i < quota_modes && !rc; i++) {
+		rc = read_number(request, quota_name(request->arena, i, ""), quota_most, &quotas[i].most);
+		if (!rc)
+			rc = read_number(request, quota_name(request->arena, i, "_hours"), quota_most_hours, &quotas[i].hours);
+		if (!quotas[i].hours)
+			quotas[i].hours = quota_usual_hours;
+	}
+	return rc;
 }
 
 /* The ticked models, and those that were typed into the field beside them. */
@@ -98,7 +141,10 @@ static int read_input(struct request *request, const struct leaderboard *leaderb
 		.sources_public_after_deadline = request_form_flag(request, "sources_public"),
 	} };
 	read_gpus(request, &input->settings);
+	input->settings.quotas = has_quotas(request) ? input->quotas : NULL;
 	int rc = read_deadline(request, leaderboard, &input->settings.deadline_ms);
+	if (!rc)
+		rc = read_quotas(request, input->quotas);
 	return rc ? rc : read_task(request, input, !leaderboard);
 }
 
@@ -133,6 +179,25 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 	return 0;
 }
 
+/* The fields of the quotas: those that hold, or NULL for what was typed. */
+static void list_quotas(struct request *request, struct leaderboard_form *form, const struct quota *quotas)
+{
+	struct arena *arena = request->arena;
+	for (size_t i = 0; i < quota_modes; i++) {
+		struct quota_field *field = &form->quotas[i];
+		struct quota site = quota_of_site(request->config, i);
+		*field = (struct quota_field){ .mode = quota_mode(i), .most_name = quota_name(arena, i, ""),
+			.hours_name = quota_name(arena, i, "_hours"), .site = quota_words(arena, &site), .most = "", .hours = "" };
+		if (!quotas) {
+			field->most = request_form_or(request, field->most_name, "");
+			field->hours = request_form_or(request, field->hours_name, "");
+		} else if (quotas[i].most) {
+			field->most = arena_printf(arena, "%lld", (long long)quotas[i].most);
+			field->hours = arena_printf(arena, "%lld", (long long)quotas[i].hours);
+		}
+	}
+}
+
 static int show_form(struct request *request, struct leaderboard_form *form, const char **chosen, size_t chosen_count)
 {
 	int rc = list_devices(request, form, chosen, chosen_count);
@@ -142,6 +207,7 @@ static int show_form(struct request *request, struct leaderboard_form *form, con
 	form->deadline_error = form_error(request, "deadline");
 	form->task_error = form_error(request, "task");
 	form->gpu_error = form_error(request, "gpu");
+	form->quota_error = form_error(request, "quota");
 	form->form_error = form_error(request, "");
 	const char *title = form->leaderboard ? arena_printf(request->arena, "Edit %s", form->leaderboard->name) : "New leaderboard";
 	struct page page = page_make(request, title, "admin");
@@ -160,6 +226,7 @@ static int show_again(struct request *request, const struct leaderboard *leaderb
 		.gpu_other = "", .accepting = input->settings.accepting,
 		.sources_public = input->settings.sources_public_after_deadline, .faults = input->faults,
 	};
+	list_quotas(request, &form, NULL);
 	return show_form(request, &form, input->settings.gpus, input->settings.gpu_count);
 }
 
@@ -168,6 +235,7 @@ static int show_again(struct request *request, const struct leaderboard *leaderb
 int page_leaderboard_new(struct request *request)
 {
 	struct leaderboard_form form = { .name = "", .deadline = "", .gpu_other = "", .accepting = true, .sources_public = true };
+	list_quotas(request, &form, NULL);
 	return show_form(request, &form, NULL, 0);
 }
 
@@ -189,7 +257,10 @@ int page_leaderboard_edit(struct request *request)
 	struct leaderboard leaderboard;
 	const char **gpus;
 	size_t gpu_count;
+	struct quota quotas[quota_modes];
 	int rc = find_own(request, &leaderboard);
+	if (!rc)
+		rc = quotas_of_leaderboard(request->db, request->arena, leaderboard.id, quotas, request->error);
 	if (!rc)
 		rc = leaderboard_gpus(request->db, request->arena, leaderboard.id, &gpus, &gpu_count, request->error);
 	if (rc)
@@ -200,6 +271,7 @@ int page_leaderboard_edit(struct request *request)
 		.leaderboard = &leaderboard, .name = leaderboard.name, .deadline = deadline, .gpu_other = "",
 		.accepting = leaderboard.accepting, .sources_public = leaderboard.sources_public_after_deadline,
 	};
+	list_quotas(request, &form, quotas);
 	return show_form(request, &form, gpus, gpu_count);
 }
 

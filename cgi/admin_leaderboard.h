@@ -3,6 +3,7 @@
 #define PODIUM_CGI_ADMIN_LEADERBOARD_H
 
 #include "lib/leaderboard.h"
+#include "lib/quota.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,11 +14,20 @@ struct device_choice {
 	bool chosen;
 };
 
+struct quota_field {
+	const char *mode;
+	const char *most_name, *hours_name;   /* of the inputs */
+	const char *most, *hours;             /* as typed */
+	const char *site;                     /* what holds where they are empty: "20 in 24 hours", "no limit" */
+};
+
 struct leaderboard_form {
 	const struct leaderboard *leaderboard; /* NULL: a new one */
 	const char *name, *deadline, *gpu_other; /* as typed */
 	bool accepting, sources_public;
 	struct device_choice *devices; size_t device_count;
+	struct quota_field quotas[quota_modes];
+	const char *quota_error;      /* a sentence, or NULL */
 	const char *name_error, *deadline_error, *task_error, *gpu_error, *form_error; /* sentences, or NULL */
 	struct task_faults faults;    /* of the task, each a sentence */
 };

@@ -1,6 +1,7 @@
 /* podium-web: answers FastCGI requests on a Unix socket with a fixed number of threads, each with a
  * database connection of its own. */
 #include "cgi/form.h"
+#include "cgi/pulse.h"
 #include "cgi/router.h"
 #include "lib/log.h"
 #include "lib/scope.h"
@@ -143,11 +144,13 @@ static void wait_after_failure(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 }
 
-static void *serve(void *unused)
+/* Each thread has a connection of its own, open from the start, since opening one is what takes longest when the
+ * database does not answer. */
+static void *serve(void *context)
 {
-	(void)unused;
+	struct database *db = context;
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_database struct database *db = database_lazy(&config);
+	database_ping(db, NULL);
 	FCGX_Request fcgi;
 	FCGX_InitRequest(&fcgi, listener, 0);
 	while (!stopping) {
@@ -185,8 +188,16 @@ static int run_threads(void)
 	sigaddset(&signals, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_t threads[most_threads];
+	struct database *databases[most_threads];
+	struct error error = {0};
 	int64_t started = 0;
-	while (started < config.web_threads && pthread_create(&threads[started], NULL, serve, NULL) == 0)
+	for (int64_t i = 0; i < config.web_threads; i++)
+		databases[i] = database_lazy(&config);
+	if (pulse_start(&config, databases, (size_t)config.web_threads, &error)) {
+		log_error("%s", error.text);
+		return 1;
+	}
+	while (started < config.web_threads && pthread_create(&threads[started], NULL, serve, databases[started]) == 0)
 		started++;
 	if (!started) {
 		log_error("No thread could be started: %s.", strerror(errno));
@@ -196,6 +207,9 @@ static int run_threads(void)
 	wait_for_signal(&signals);
 	for (int64_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+	pulse_stop();
+	for (int64_t i = 0; i < config.web_threads; i++)
+		database_close(databases[i]);
 	return 0;
 }
 

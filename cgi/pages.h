@@ -13,7 +13,8 @@ handler page_task, page_task_file, page_task_raw, page_template_raw, page_langua
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* submission.c */
-handler page_submission, page_submission_status, page_submission_source, page_submission_artifact;
+handler page_submission, page_submission_status, page_submission_source, page_submission_artifact, page_submission_cancel,
+	action_submission_cancel;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
 handler page_history;
 handler page_user;
@@ -27,6 +28,8 @@ handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit, act
 	page_leaderboard_delete, action_leaderboard_delete;
 /* admin_host.c: what was found on a worker's host */
 handler page_admin_host;
+/* admin_worker.c: pausing workers and devices */
+handler page_admin_workers, action_admin_worker;
 /* admin_set.c: problem sets */
 handler page_set_new, action_set_new, page_set, action_set;
 /* health.c */

@@ -30,6 +30,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/submission/*/status", page_submission_status, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/source", page_submission_source, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/artifact/*", page_submission_artifact, ANYONE, 0 },
+	{ METHOD_GET, "/submission/*/cancel", page_submission_cancel, LOGGED_IN, 0 },
+	{ METHOD_POST, "/submission/*/cancel", action_submission_cancel, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/user/*", page_user, ANYONE, 0 },
 	{ METHOD_GET, "/queue", page_queue, ANYONE, 0 },
 	{ METHOD_GET, "/queue/status", page_queue_status, ANYONE, 0 },
@@ -54,6 +56,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/admin/sets/*", page_set, CREATORS, 0 },
 	{ METHOD_POST, "/admin/sets/*", action_set, CREATORS, form_bytes },
 	{ METHOD_GET, "/admin/host/*", page_admin_host, ADMINS, 0 },
+	{ METHOD_GET, "/admin/workers", page_admin_workers, ADMINS, 0 },
+	{ METHOD_POST, "/admin/workers", action_admin_worker, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/users", page_admin_users, ADMINS, 0 },
 	{ METHOD_POST, "/admin/users", action_admin_user, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/audit", page_admin_audit, ADMINS, 0 },
@@ -192,6 +196,15 @@ static int run_route(struct request *request, const struct route *route)
 
 /* ---- errors ---- */
 
+/* A form's transaction is whole or not at all; which, is not known when the answer to its end is missing. */
+static const char *while_the_database_is_away(const struct request *request)
+{
+	return request->method == METHOD_POST
+		? "The database does not answer just now. What you sent was not stored, or it was stored whole: look for it before you send "
+		"it again, in a few seconds."
+		: "The database does not answer just now. Nothing was lost; try again in a few seconds.";
+}
+
 static void answer_error(struct request *request, int code)
 {
 	const struct answer *answer = &ANSWERS[COUNT(ANSWERS) - 1];
@@ -204,8 +217,7 @@ static void answer_error(struct request *request, int code)
 	const char *sentence = request->error->text;
 	if (code == ERROR_DATABASE || code == ERROR_SYSTEM) {
 		log_error("%s %s: %s", request->id, request->path, sentence);
-		sentence = code == ERROR_DATABASE ? "The database does not answer just now. Nothing was lost; try again in a few seconds."
-			: arena_printf(request->arena, "Podium made a mistake while it made this page. "
+		sentence = code == ERROR_DATABASE ? while_the_database_is_away(request) : arena_printf(request->arena, "Podium made a mistake while it made this page. "
 			"The log has the reason for the admins, under the number %s.", request->id);
 	}
 	if (code == ERROR_DATABASE)

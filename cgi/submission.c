@@ -1,9 +1,13 @@
 /* What became of a submission: the page, its state as JSON, its source. */
 #include "cgi/submission.h"
 
+#include "cgi/job_words.h"
 #include "cgi/pages.h"
 #include "lib/blob.h"
+#include "lib/cancellation.h"
 #include "lib/gzip.h"
+#include "lib/job.h"
+#include "lib/scope.h"
 #include "lib/verdict.h"
 #include "templates/submission.h"
 
@@ -35,15 +39,17 @@ static const struct column JOB_COLUMNS[] = {
 	REAL(struct job_row, score_err_ns), TEXT(struct job_row, engine), TEXT(struct job_row, environment),
 	INTEGER(struct job_row, attempt), TEXT(struct job_row, lease_owner), TIME(struct job_row, queued_at_ms),
 	TIME(struct job_row, started_at_ms), TIME(struct job_row, finished_at_ms), INTEGER(struct job_row, place),
-	INTEGER(struct job_row, ahead),
+	INTEGER(struct job_row, priority), INTEGER(struct job_row, stopping), INTEGER(struct job_row, silent_s),
+	INTEGER(struct job_row, lease_left_s),
 };
 static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
 	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.environment, "
 	"  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, "
 	"  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id "
 	"     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, "
-	"  IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs o WHERE o.gpu = j.gpu AND o.state = 'queued' "
-	"     AND (o.priority, o.id) < (j.priority, j.id)), 0) AS ahead "
+	"  j.priority, " SQL_IS_STOPPING("j") " AS stopping, "
+	"  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') "
+	"     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
 	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
@@ -127,9 +133,21 @@ static bool may_see_source(const struct request *request, const struct submissio
 	return is_owner(request, row) || (row->ended && row->sources_public);
 }
 
-static int read_jobs(struct request *request, int64_t submission, struct job_row **jobs, size_t *count)
+static int read_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
 {
-	return database_rows(request->db, request->arena, &JOBS, jobs, count, request->error, "i", submission);
+	int rc = database_rows(request->db, request->arena, &JOBS, jobs, count, request->error, "i", row->id);
+	return rc ? rc : job_words_fill(request, row, *jobs, *count);
+}
+
+/* Nothing more will happen to it. */
+static bool is_over(const struct job_row *job)
+{
+	return strcmp(job->state, "queued") != 0 && strcmp(job->state, "running") != 0 && job->stopping != 1;
+}
+
+static bool can_be_cancelled(const struct job_row *job)
+{
+	return strcmp(job->state, "queued") == 0 || strcmp(job->state, "running") == 0;
 }
 
 /* Hangs the cases onto their stages and the stages onto their jobs; both come in the jobs' order. */
@@ -191,7 +209,7 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	struct stage_row *stages;
 	struct case_row *cases;
 	size_t job_count, stage_count, case_count;
-	int rc = read_jobs(request, row->id, &jobs, &job_count);
+	int rc = read_jobs(request, row, &jobs, &job_count);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &STAGES, &stages, &stage_count, request->error, "i", row->id);
 	if (!rc)
@@ -206,6 +224,8 @@ static int read_view(struct request *request, const struct submission_row *row, 
 		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
 		.may_see_output = is_owner(request, row),
 	};
+	for (size_t i = 0; i < job_count; i++)
+		view->may_cancel = view->may_cancel || (is_owner(request, row) && can_be_cancelled(&jobs[i]));
 	if (!view->may_see_source)
 		return 0;
 	struct blob_value content;
@@ -261,9 +281,62 @@ const char *submission_rates_meaning(struct arena *arena, const struct submissio
 	return arena_strdup(arena, buffer_string(&text));
 }
 
-static bool is_over(const struct job_row *job)
+/* ---- cancelling ---- */
+
+/* What the redirect after the form says came of it. */
+static const char *cancellation_notice(struct request *request)
 {
-	return strcmp(job->state, "queued") != 0 && strcmp(job->state, "running") != 0;
+	const char *outcome = request_query(request, "cancelled");
+	static const struct { const char *outcome, *sentence; } notices[] = {
+		{ "all", "The submission was cancelled." },
+		{ "rest", "What had not ended was cancelled; the jobs that had ended before keep their results." },
+		{ "none", "It had ended before it could be cancelled, so its result stands." },
+	};
+	for (size_t i = 0; outcome && i < COUNT(notices); i++)
+		if (strcmp(notices[i].outcome, outcome) == 0)
+			return notices[i].sentence;
+	return NULL;
+}
+
+/* The submission of the address, if the viewer may cancel it. */
+static int find_own(struct request *request, struct submission_row *row)
+{
+	int rc = find_submission(request, row);
+	return rc || is_owner(request, row) ? rc
+		: fail(request->error, ERROR_FORBIDDEN, "Only its author and admins may cancel a submission.");
+}
+
+int page_submission_cancel(struct request *request)
+{
+	struct submission_row row;
+	struct job_row *jobs;
+	size_t count;
+	int rc = find_own(request, &row);
+	if (!rc)
+		rc = read_jobs(request, &row, &jobs, &count);
+	if (rc)
+		return rc;
+	struct cancel_form form = { .row = &row, .is_author = request->viewer.id == row.user_id };
+	for (size_t i = 0; i < count; i++) {
+		form.has_begun = form.has_begun || strcmp(jobs[i].state, "queued") != 0;
+		if (can_be_cancelled(&jobs[i]))
+			*(strcmp(jobs[i].state, "running") == 0 ? &form.running : &form.waiting) += 1;
+	}
+	struct page page = page_make(request, arena_printf(request->arena, "Cancel submission %lld", (long long)row.id), "leaderboards");
+	submission_cancel_page(&request->body, &page, &form);
+	return 0;
+}
+
+int action_submission_cancel(struct request *request)
+{
+	struct submission_row row;
+	struct cancellation done;
+	struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	int rc = find_own(request, &row);
+	if (!rc)
+		rc = submission_cancel(request->db, row.id, row.user_id, &actor, &done, request->error);
+	return rc ? rc : redirect(request, "/submission/%lld?cancelled=%s", (long long)row.id,
+		done.waiting + done.running == 0 ? "none" : done.ended ? "rest" : "all");
 }
 
 /* ---- the page ---- */
@@ -283,6 +356,7 @@ int page_submission(struct request *request)
 			page.refresh_s = 2;
 			page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);
 		}
+	page.notice = cancellation_notice(request);
 	submission_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;
@@ -290,12 +364,12 @@ int page_submission(struct request *request)
 
 /* ---- its state as JSON ---- */
 
-/* Of several jobs: running while one runs, else queued while one waits, else done. */
+/* Of several jobs: running while one runs or is being stopped, else queued while one waits, else done. */
 static const char *overall_state(const struct job_row *jobs, size_t count)
 {
 	bool queued = false;
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(jobs[i].state, "running") == 0)
+		if (strcmp(jobs[i].state, "running") == 0 || jobs[i].stopping == 1)
 			return "running";
 		queued = queued || strcmp(jobs[i].state, "queued") == 0;
 	}
@@ -324,8 +398,9 @@ static json_t *text_or_null(const char *text)
 static json_t *job_json(const struct job_row *job)
 {
 	bool queued = strcmp(job->state, "queued") == 0;
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:o, s:o}", "gpu", job->gpu, "state", job->state,
-		"verdict", text_or_null(job->verdict), "reason", text_or_null(job->reason), "stage", job->progress,
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o}", "gpu", job->gpu, "state", job->state,
+		"verdict", text_or_null(job->verdict), "reason", text_or_null(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
+		"message", job->words, "attempt", (json_int_t)job->attempt,
 		"score_ns", isnan(job->score_ns) ? json_null() : json_real(job->score_ns),
 		"position", queued ? json_integer(job->ahead + 1) : json_null());
 }
@@ -337,7 +412,7 @@ int page_submission_status(struct request *request)
 	size_t count;
 	int rc = find_submission(request, &row);
 	if (!rc)
-		rc = read_jobs(request, row.id, &jobs, &count);
+		rc = read_jobs(request, &row, &jobs, &count);
 	if (rc)
 		return rc;
 	json_t *list = json_array();

@@ -49,7 +49,12 @@ struct job_row {
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;
 	int64_t place;                /* in the ranking, if this job stands there; SQL_NULL_INTEGER */
-	int64_t ahead;                /* jobs before it in the queue of its GPU */
+	int64_t priority;
+	int64_t stopping;             /* cancelled, but its worker has not let go of it yet */
+	int64_t silent_s;             /* since its worker was heard of; SQL_NULL_INTEGER: it does not run */
+	int64_t lease_left_s;         /* SQL_NULL_INTEGER: no lease */
+	int64_t ahead;                /* jobs before it in the queue of its GPU; filled by job_words_fill */
+	const char *words;            /* what is going on, likewise */
 	struct stage_row *stages; size_t stage_count; /* filled by the page */
 };
 
@@ -57,7 +62,15 @@ struct submission_view {
 	const struct submission_row *row;
 	const struct job_row *jobs; size_t job_count;
 	bool may_see_source, may_see_output;
+	bool may_cancel;              /* the viewer may, and something is left to cancel */
 	const char *source;           /* NULL unless may_see_source, and where it is too long for a page */
+};
+
+struct cancel_form {
+	const struct submission_row *row;
+	int64_t waiting, running;     /* jobs */
+	bool has_begun;               /* one of its jobs has */
+	bool is_author;
 };
 
 /* What the rates and percentages of a stage's cases mean; NULL where it has none. */

@@ -45,6 +45,35 @@ static int list_gpus(struct request *request, struct submit_form *form)
 	return 0;
 }
 
+static int read_uses(struct request *request, struct submit_form *form)
+{
+	struct quota_use *uses = arena_array(request->arena, struct quota_use, quota_modes);
+	if (!request->viewer.id)
+		return 0;
+	form->uses = uses;
+	return quota_uses(request->db, request->arena, request->config, form->leaderboard->id, request->viewer.id, uses, request->error);
+}
+
+/* Where no quota says when, jobs have to leave the queue first. */
+static int say_when_to_retry(struct request *request, const struct leaderboard *leaderboard, const char *mode)
+{
+	enum { queue_wait_s = 30 };
+	struct quota_use uses[quota_modes];
+	struct error own = {0};
+	int64_t wait_s = queue_wait_s;
+	int rc = quota_uses(request->db, request->arena, request->config, leaderboard->id, request->viewer.id, uses, &own);
+	for (size_t i = 0; i < quota_modes && !rc; i++)
+		if (strcmp(uses[i].mode, mode) == 0 && uses[i].wait_s)
+			wait_s = uses[i].wait_s;
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
+	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
+	request->status = 429;
+	return 0;
+}
+
 static const char *why_closed(struct request *request, const struct leaderboard *leaderboard)
 {
 	if (leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms()) {
@@ -82,6 +111,8 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 	int rc = leaderboard_task(request->db, request->arena, leaderboard->task_version_id, &task, request->error);
 	if (!rc)
 		rc = list_gpus(request, &form);
+	if (!rc)
+		rc = read_uses(request, &form);
 	request->error = kept;
 	if (rc) {
 		*kept = own;
@@ -127,17 +158,19 @@ int action_submit(struct request *request)
 	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], &leaderboard, request->error);
 	if (rc)
 		return rc;
-	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode") };
+	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode"),
+		.config = request->config };
 	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
 	rc = take_source(request, &submission);
 	if (!rc)
 		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);
-	if (rc != ERROR_INPUT)
-		return rc;
-	request->status = 422;
-	return show(request, &leaderboard);
+	if (rc == ERROR_LIMIT)
+		rc = say_when_to_retry(request, &leaderboard, submission.mode);
+	else if (rc == ERROR_INPUT)
+		rc = 0, request->status = 422;
+	return rc ? rc : show(request, &leaderboard);
 }
 
 /* ---- /submit: the file says where it belongs ---- */
@@ -187,7 +220,8 @@ static int find_target(struct request *request, const struct submission_request 
 
 int action_submit_anywhere(struct request *request)
 {
-	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode") };
+	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode"),
+		.config = request->config };
 	struct leaderboard leaderboard;
 	int64_t id = 0;
 	int rc = take_source(request, &submission);
@@ -197,8 +231,9 @@ int action_submit_anywhere(struct request *request)
 		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);
-	if (rc != ERROR_INPUT)
-		return rc;
-	request->status = 422;
-	return show_anywhere(request);
+	if (rc == ERROR_LIMIT)
+		rc = say_when_to_retry(request, &leaderboard, submission.mode);
+	else if (rc == ERROR_INPUT)
+		rc = 0, request->status = 422;
+	return rc ? rc : show_anywhere(request);
 }

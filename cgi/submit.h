@@ -3,6 +3,7 @@
 #define PODIUM_CGI_SUBMIT_H
 
 #include "lib/leaderboard.h"
+#include "lib/quota.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@ struct submit_form {
 	struct submit_gpu *gpus; size_t gpu_count;
 	const char *mode, *code;    /* as typed */
 	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;
+	const struct quota_use *uses; /* one for each mode; NULL: nobody is logged in, or the leaderboard is not known yet */
 	const char *endings;        /* for the file chooser: ".cu, .cuh" */
 	const char *comment;        /* "#" or "//": how a header line begins */
 };

@@ -20,6 +20,9 @@ struct config {
 	char fastcgi_socket[108];  /* path that podium-web listens on */
 	int64_t web_threads;
 	char public_url[256];      /* how browsers reach us, without a slash at the end */
+	int64_t quota_test, quota_benchmark, quota_ranked, quota_profile; /* submissions of a user to a leaderboard; 0: any number */
+	int64_t quota_hours;       /* in so many hours */
+	int64_t queued_jobs_per_user; /* 0: any number */
 	int64_t password_hashes_at_once;
 	char worker_name[64];      /* default: the host's name */
 	char worker_runner[256];   /* path of podium-run; default: beside podium-worker */

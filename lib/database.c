@@ -7,10 +7,12 @@
 #include <math.h>
 #include <mysql.h>
 #include <mysqld_error.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +34,9 @@ struct database {
 	bool in_transaction;
 	unsigned int last_error; /* MariaDB's number of what failed last */
 	uint64_t affected, insert_id;
+	pthread_mutex_t guard;   /* of the two below, which another thread may use */
+	int socket;              /* of the open connection, or -1 */
+	bool suspended;
 };
 
 /* ---- connection ---- */
@@ -47,8 +52,36 @@ static void forget_statements(struct database *db)
 		}
 }
 
+static bool is_suspended(struct database *db)
+{
+	pthread_mutex_lock(&db->guard);
+	bool suspended = db->suspended;
+	pthread_mutex_unlock(&db->guard);
+	return suspended;
+}
+
+/* Before the descriptor is closed it is taken from here, so that nobody shuts down a later one of its number. */
+static void set_socket(struct database *db, int socket)
+{
+	pthread_mutex_lock(&db->guard);
+	db->socket = socket;
+	if (db->suspended && socket >= 0)
+		shutdown(socket, SHUT_RDWR);
+	pthread_mutex_unlock(&db->guard);
+}
+
+void database_suspend(struct database *db, bool suspended)
+{
+	pthread_mutex_lock(&db->guard);
+	db->suspended = suspended;
+	if (suspended && db->socket >= 0)
+		shutdown(db->socket, SHUT_RDWR);
+	pthread_mutex_unlock(&db->guard);
+}
+
 static void disconnect(struct database *db)
 {
+	set_socket(db, -1);
 	forget_statements(db);
 	if (db->mysql)
 		mysql_close(db->mysql);
@@ -58,17 +91,19 @@ static void disconnect(struct database *db)
 static int connect_to_server(struct database *db, struct error *error)
 {
 	const struct config *c = &db->config;
+	bool local = c->database_socket[0];
+	if (is_suspended(db))
+		return fail(error, ERROR_DATABASE, "The database at %s does not answer.", local ? c->database_socket : c->database_host);
 	db->mysql = mysql_init(NULL);
 	if (!db->mysql)
 		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
-	unsigned int connect_s = 2, answer_s = (unsigned int)c->database_timeout_s;
+	unsigned int connect_s = local ? 1 : 2, answer_s = (unsigned int)c->database_timeout_s;
 	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
 	mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
 	mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
 	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	mysql_options(db->mysql, MYSQL_INIT_COMMAND,
 		"SET time_zone = '+00:00', sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'");
-	bool local = c->database_socket[0];
 	if (!mysql_real_connect(db->mysql, local ? NULL : c->database_host, c->database_user,
 			c->database_password[0] ? c->database_password : NULL, c->database_name,
 			local ? 0 : (unsigned int)c->database_port, local ? c->database_socket : NULL,
@@ -78,6 +113,7 @@ static int connect_to_server(struct database *db, struct error *error)
 		disconnect(db);
 		return ERROR_DATABASE;
 	}
+	set_socket(db, (int)mysql_get_socket(db->mysql));
 	return 0;
 }
 
@@ -89,6 +125,8 @@ struct database *database_lazy(const struct config *config)
 		abort();
 	}
 	db->config = *config;
+	db->socket = -1;
+	pthread_mutex_init(&db->guard, NULL);
 	return db;
 }
 
@@ -96,7 +134,7 @@ struct database *database_open(const struct config *config, struct error *error)
 {
 	struct database *db = database_lazy(config);
 	if (connect_to_server(db, error)) {
-		free(db);
+		database_close(db);
 		return NULL;
 	}
 	return db;
@@ -107,6 +145,7 @@ void database_close(struct database *db)
 	if (!db)
 		return;
 	disconnect(db);
+	pthread_mutex_destroy(&db->guard);
 	free(db);
 }
 

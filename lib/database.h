@@ -72,6 +72,10 @@ struct database *database_open(const struct config *config, struct error *error)
 struct database *database_lazy(const struct config *config);
 void database_close(struct database *db); /* NULL is fine */
 
+/* From any thread: whatever the connection's own thread waits for fails, and so does everything that it asks for
+ * later, at once, until the connection is not suspended any more. */
+void database_suspend(struct database *db, bool suspended);
+
 static inline void scope_database_close(struct database **db) { database_close(*db); }
 #define cleanup_database __attribute__((cleanup(scope_database_close)))
 

@@ -7,6 +7,7 @@
 #include "lib/database.h"
 #include "lib/error.h"
 #include "lib/fileset.h"
+#include "lib/quota.h"
 #include "lib/task.h"
 
 #include <stdbool.h>
@@ -33,6 +34,7 @@ struct leaderboard_settings {
 	bool accepting;
 	bool sources_public_after_deadline;
 	const char **gpus; size_t gpu_count;
+	const struct quota *quotas; /* one for each mode, most 0: the site's; NULL: they stay as they are */
 };
 
 int leaderboard_by_name(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard,

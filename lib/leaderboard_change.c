@@ -177,6 +177,8 @@ static int create_all(struct database *db, void *context, struct error *error)
 		rc = insert_version(db, change, error);
 	if (!rc)
 		rc = store_gpus(db, change, error);
+	if (!rc && change->settings->quotas)
+		rc = quotas_store(db, change->id, change->settings->quotas, error);
 	if (rc)
 		return rc;
 	const char *detail = arena_printf(change->arena, "Created for %s; deadline: %s; %zu files.",
@@ -227,6 +229,23 @@ static const char *yes_or_no(bool truth)
 	return truth ? "yes" : "no";
 }
 
+static const char *own_quota_words(struct arena *arena, const struct quota *quota)
+{
+	return quota->most ? quota_words(arena, quota) : "the site's";
+}
+
+static int note_quotas(struct database *db, const struct change *change, struct buffer *notes, struct error *error)
+{
+	struct arena *arena = change->arena;
+	const struct quota *after = change->settings->quotas;
+	struct quota before[quota_modes];
+	int rc = after ? quotas_of_leaderboard(db, arena, change->id, before, error) : 0;
+	for (size_t i = 0; after && i < quota_modes && !rc; i++)
+		note(notes, before[i].most != after[i].most || (after[i].most && before[i].hours != after[i].hours),
+			arena_printf(arena, "%s quota", quota_mode(i)), own_quota_words(arena, &before[i]), own_quota_words(arena, &after[i]));
+	return rc;
+}
+
 /* Appends what the new settings change, in words; nothing when they are the old ones. */
 static int note_settings(struct database *db, const struct change *change, struct buffer *notes, struct error *error)
 {
@@ -249,7 +268,7 @@ static int note_settings(struct database *db, const struct change *change, struc
 		"sources public after the deadline", yes_or_no(before.sources_public_after_deadline),
 		yes_or_no(after->sources_public_after_deadline));
 	note(notes, strcmp(devices_before, devices) != 0, "devices", devices_before, devices);
-	return 0;
+	return note_quotas(db, change, notes, error);
 }
 
 static int update_settings(struct database *db, struct change *change, struct buffer *notes, struct error *error)
@@ -260,6 +279,8 @@ static int update_settings(struct database *db, struct change *change, struct bu
 		return rc;
 	rc = database_execute(db, &UPDATE_LEADERBOARD, error, "tiii", settings->deadline_ms, (int64_t)settings->accepting,
 		(int64_t)settings->sources_public_after_deadline, change->id);
+	if (!rc && settings->quotas)
+		rc = quotas_store(db, change->id, settings->quotas, error);
 	return rc ? rc : store_gpus(db, change, error);
 }
 

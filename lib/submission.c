@@ -4,6 +4,7 @@
 #include "lib/buffer.h"
 #include "lib/directive.h"
 #include "lib/format.h"
+#include "lib/quota.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/text.h"
@@ -255,15 +256,18 @@ struct author { int64_t banned; };
 static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL AS banned FROM users WHERE id = ?");
+/* One submission of a user after the other, so that each counts those before it. */
+static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
+	"SELECT banned_at IS NOT NULL AS banned FROM users WHERE id = ? FOR UPDATE");
 static const struct statement INSERT_SUBMISSION = COMMAND(
 	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) VALUES (?, ?, ?, ?, ?, ?)");
 static const struct statement INSERT_JOB = COMMAND(
-	"INSERT INTO jobs (submission_id, gpu) SELECT ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
+	"INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
 
-static int check_author(struct database *db, const struct intake *intake, struct error *error)
+static int check_author(struct database *db, const struct intake *intake, const struct statement *read, struct error *error)
 {
 	struct author author;
-	int rc = database_row(db, intake->arena, &AUTHOR, &author, error, "i", intake->request->user_id);
+	int rc = database_row(db, intake->arena, read, &author, error, "i", intake->request->user_id);
 	if (!rc && author.banned)
 		rc = fail(error, ERROR_FORBIDDEN, "This account was banned from submitting. Ask an admin why.");
 	return rc;
@@ -272,7 +276,7 @@ static int check_author(struct database *db, const struct intake *intake, struct
 static int insert_jobs(struct database *db, const struct intake *intake, struct error *error)
 {
 	for (size_t i = 0; i < intake->gpu_count; i++) {
-		int rc = database_execute(db, &INSERT_JOB, error, "iis", intake->id, intake->leaderboard->id, intake->gpus[i]);
+		int rc = database_execute(db, &INSERT_JOB, error, "iiis", intake->id, intake->request->user_id, intake->leaderboard->id, intake->gpus[i]);
 		if (rc)
 			return rc;
 		if (database_affected(db) != 1)
@@ -286,11 +290,15 @@ static int store(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
 	const struct submission_request *request = intake->request;
+	const struct quota_request attempt = { intake->leaderboard->id, request->user_id, intake->leaderboard->name, request->mode,
+		intake->gpu_count };
 	struct state state;
 	unsigned char hash[sha256_bytes];
 	int rc = check_open(db, intake, &state, error);
 	if (!rc)
-		rc = check_author(db, intake, error);
+		rc = check_author(db, intake, &LOCK_AUTHOR, error);
+	if (!rc)
+		rc = quota_check(db, intake->arena, request->config, &attempt, error);
 	if (!rc)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
@@ -310,7 +318,7 @@ int submission_create(struct database *db, struct arena *arena, const struct lea
 	struct directives header;
 	int rc = check_open(db, &intake, &state, error);
 	if (!rc)
-		rc = check_author(db, &intake, error);
+		rc = check_author(db, &intake, &AUTHOR, error);
 	if (!rc)
 		rc = check_file_name(&intake, error);
 	if (!rc)

@@ -17,6 +17,7 @@ struct submission_request {
 	const char *source; size_t length;/* bytes, may be anything */
 	const char *mode;                 /* "test", "benchmark", "ranked", "profile" */
 	const char **gpus; size_t gpu_count; /* none: those of the file's header, else the only one there is */
+	const struct config *config;      /* the site's quotas; NULL: none */
 };
 
 /* Checks everything (field of the error: file, code, mode, gpu, leaderboard) and stores the submission and
@@ -24,7 +25,8 @@ struct submission_request {
  * leaderboard closed, deadline passed (by the database's clock), no GPU chosen for it; file name's ending
  * (.py .cu .cuh .cpp, fitting the task's language), empty, over 1,000,000 bytes, not UTF-8, NUL inside;
  * unknown mode; a `#!POPCORN leaderboard` that names another leaderboard; GPUs that differ between the
- * header and the form; a GPU the leaderboard has not. ERROR_FORBIDDEN for a banned user. */
+ * header and the form; a GPU the leaderboard has not. ERROR_FORBIDDEN for a banned user, ERROR_LIMIT when a quota
+ * (lib/quota.h) is used up. */
 int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	const struct submission_request *request, int64_t *id, struct error *error);
 

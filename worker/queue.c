@@ -1,17 +1,55 @@
 #include "worker/queue.h"
 
+#include "lib/job.h"
+#include "lib/scope.h"
+
+/* ---- statements: claiming ---- */
+
+/* Pausing (lib/pause.c) takes this lock exclusively, so a claim sees a pause, or is over before the pause is. */
+struct found { int64_t id; };
+static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
+static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT id FROM workers WHERE name = ? LOCK IN SHARE MODE");
+
+/* Whose turn it is: of the oldest jobs of all users who have one waiting for this model, those of users with the fewest
+ * running jobs, the oldest first. Both statements lock nothing; the job that is taken is looked at again under its lock.
+ *
+ * Few users have a job running, and the others' oldest jobs come first in jobs_age behind what those few have waiting
+ * (at most queued_jobs_per_user each), so this reads little however long the queue is. */
+struct turn { int64_t id, user_id; };
+static const struct column TURN_COLUMNS[] = { INTEGER(struct turn, id), INTEGER(struct turn, user_id) };
+#define IS_NOT_PAUSED "NOT EXISTS (SELECT 1 FROM pauses WHERE worker = ? AND uuid IN ('', ?)) "
+static const struct statement TURNS_OF_IDLE = SELECT(struct turn, TURN_COLUMNS,
+	"SELECT id, user_id FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' "
+	"AND priority = (SELECT MIN(priority) FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued') "
+	"AND user_id NOT IN (SELECT user_id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running') AND " IS_NOT_PAUSED
+	"ORDER BY priority, id LIMIT ?");
+/* Where nobody is idle, fewer users wait than there are devices; this reads all that they have waiting. */
+static const struct statement TURNS = SELECT(struct turn, TURN_COLUMNS,
+	"SELECT oldest.id, oldest.user_id FROM "
+	"(SELECT priority, user_id, MIN(id) AS id FROM jobs FORCE INDEX (jobs_turn) WHERE gpu = ? AND state = 'queued' GROUP BY priority, user_id) oldest "
+	"LEFT JOIN (SELECT user_id, COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' GROUP BY user_id) running "
+	"  ON running.user_id = oldest.user_id "
+	"WHERE ? <> '' AND " IS_NOT_PAUSED
+	"ORDER BY oldest.priority, COALESCE(running.jobs, 0), oldest.id LIMIT ?");
+
 static const struct column CLAIM_COLUMNS[] = {
 	INTEGER(struct claim, job_id), INTEGER(struct claim, fence), INTEGER(struct claim, attempt),
 	INTEGER(struct claim, submission_id),
 };
-static const struct statement NEXT = SELECT(struct claim, CLAIM_COLUMNS,
-	"SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id FROM jobs "
-	"WHERE gpu = ? AND state = 'queued' ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED");
+#define CLAIM "SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id FROM jobs "
+static const struct statement LOCK_JOB = SELECT(struct claim, CLAIM_COLUMNS,
+	CLAIM "WHERE id = ? AND state = 'queued' FOR UPDATE SKIP LOCKED");
+static const struct statement LOCK_OLDEST = SELECT(struct claim, CLAIM_COLUMNS,
+	CLAIM "FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED");
+/* The reason stays: it says what happened to the attempt before. */
 static const struct statement TAKE = COMMAND(
-	"UPDATE jobs SET state = 'running', fence = ?, attempt = ?, lease_owner = ?, "
+	"UPDATE jobs SET state = 'running', fence = ?, attempt = ?, lease_owner = ?, lease_device = ?, "
 	"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, started_at = UTC_TIMESTAMP(3), "
-	"progress = 'starting', reason = NULL, environment = NULL WHERE id = ?");
+	"progress = 'starting', environment = NULL WHERE id = ?");
 static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
+
+/* ---- statements: keeping and giving back ---- */
 
 static const struct statement HOLD = SELECT(struct claim, CLAIM_COLUMNS,
 	"SELECT id AS job_id, fence, attempt, submission_id FROM jobs "
@@ -23,15 +61,22 @@ static const struct statement RENEW = COMMAND(
 /* The fence grows, so that nothing which is still on its way counts. */
 static const struct statement QUEUE_AGAIN = COMMAND(
 	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = ?, reason = ?, progress = '', environment = NULL, "
-	"lease_owner = NULL, lease_expires = NULL, started_at = NULL WHERE id = ?");
+	"lease_owner = NULL, lease_device = NULL, lease_expires = NULL, started_at = NULL WHERE id = ?");
 static const struct statement FAIL = COMMAND(
 	"UPDATE jobs SET state = 'failed', verdict = 'internal error', fence = fence + 1, "
 	"reason = CONCAT('It was tried ', attempt, ' times. The last time: ', ?), progress = '', lease_expires = NULL, "
 	"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
+static const struct statement LET_GO = COMMAND(
+	"UPDATE jobs SET lease_expires = NULL WHERE id = ? AND fence = ? AND state = 'cancelled'");
+
+struct expired { int64_t job_id, attempt; const char *lease_owner; };
+static const struct column EXPIRED_COLUMNS[] = {
+	INTEGER(struct expired, job_id), INTEGER(struct expired, attempt), TEXT(struct expired, lease_owner),
+};
 /* A lease that is longer than any may be was given before the database's clock was set back. */
-static const struct statement EXPIRED = SELECT(struct claim, CLAIM_COLUMNS,
-	"SELECT id AS job_id, fence, attempt, submission_id FROM jobs "
+static const struct statement EXPIRED = SELECT(struct expired, EXPIRED_COLUMNS,
+	"SELECT id AS job_id, attempt, lease_owner FROM jobs "
 	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) OR lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) "
 	"LIMIT 100 FOR UPDATE SKIP LOCKED");
 
@@ -39,26 +84,72 @@ static const struct statement EXPIRED = SELECT(struct claim, CLAIM_COLUMNS,
 
 struct claiming {
 	struct arena *arena;
-	const char *model, *owner;
-	int64_t lease_ms;
+	const struct claimant *claimant;
 	struct claim *claim;
 };
+
+static bool is_first_of_its_user(const struct turn *turns, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (turns[i].user_id == turns[index].user_id)
+			return false;
+	return true;
+}
+
+/* Locks the first of them that nobody else is just claiming; ERROR_NOT_FOUND when there is none. Of a user whose job
+ * another one is just claiming, no second one is taken. */
+static int lock_first(struct database *db, const struct claiming *claiming, const struct turn *turns, size_t count,
+	struct error *error)
+{
+	int rc = fail(error, ERROR_NOT_FOUND, "No job waits for this device, or it is paused.");
+	for (size_t i = 0; i < count && rc == ERROR_NOT_FOUND; i++)
+		if (is_first_of_its_user(turns, i))
+			rc = database_row(db, claiming->arena, &LOCK_JOB, claiming->claim, error, "i", turns[i].id);
+	return rc;
+}
+
+/* Looks at few turns first, since the first is free unless many claim at the same moment. Where each user who waits is
+ * getting a job at that moment, the oldest job that is left is as fair as any. */
+static int lock_next(struct database *db, const struct claiming *claiming, struct error *error)
+{
+	static const struct { const struct statement *turns; int64_t most; } looks[] = {
+		{ &TURNS_OF_IDLE, 32 }, { &TURNS_OF_IDLE, 1024 }, { &TURNS, 64 },
+	};
+	const struct claimant *claimant = claiming->claimant;
+	struct turn *turns;
+	size_t count = 0;
+	int rc = ERROR_NOT_FOUND;
+	for (size_t i = 0; i < COUNT(looks) && rc == ERROR_NOT_FOUND; i++) {
+		if (i && looks[i].turns == looks[i - 1].turns && (int64_t)count < looks[i - 1].most)
+			continue; /* it has seen all of them */
+		rc = database_rows(db, claiming->arena, looks[i].turns, &turns, &count, error, "ssssi", claimant->model, claimant->model,
+			claimant->worker, claimant->uuid, looks[i].most);
+		if (!rc)
+			rc = lock_first(db, claiming, turns, count, error);
+	}
+	return rc == ERROR_NOT_FOUND && count
+		? database_row(db, claiming->arena, &LOCK_OLDEST, claiming->claim, error, "s", claimant->model) : rc;
+}
 
 static int claim_body(struct database *db, void *context, struct error *error)
 {
 	const struct claiming *claiming = context;
-	struct claim *claim = claiming->claim;
-	int rc = database_row(db, claiming->arena, &NEXT, claim, error, "s", claiming->model);
+	const struct claimant *claimant = claiming->claimant;
+	const struct claim *claim = claiming->claim;
+	struct found worker;
+	int rc = database_row(db, claiming->arena, &LOCK_WORKER, &worker, error, "s", claimant->worker);
 	if (!rc)
-		rc = database_execute(db, &TAKE, error, "iisii", claim->fence, claim->attempt, claiming->owner, claiming->lease_ms,
-			claim->job_id);
+		rc = lock_next(db, claiming, error);
+	if (!rc)
+		rc = database_execute(db, &TAKE, error, "iissii", claim->fence, claim->attempt, claimant->worker, claimant->uuid,
+			claimant->lease_ms, claim->job_id);
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
-int queue_claim(struct database *db, struct arena *arena, const char *model, const char *owner, int64_t lease_ms,
-	struct claim *claim, struct error *error)
+int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
+	struct error *error)
 {
-	struct claiming claiming = { arena, model, owner, lease_ms, claim };
+	struct claiming claiming = { arena, claimant, claim };
 	return database_transaction(db, claim_body, &claiming, error);
 }
 
@@ -83,14 +174,19 @@ int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms
 	return rc || database_affected(db) ? rc : lost(claim, error);
 }
 
+int queue_let_go(struct database *db, const struct claim *claim, struct error *error)
+{
+	return database_execute(db, &LET_GO, error, "ii", claim->job_id, claim->fence);
+}
+
 /* ---- giving back ---- */
 
 /* The row is locked. */
-static int give_back_held(struct database *db, const struct claim *claim, const char *reason, struct error *error)
+static int give_back_held(struct database *db, int64_t job_id, int64_t attempt, const char *reason, struct error *error)
 {
-	if (claim->attempt >= queue_most_attempts)
-		return database_execute(db, &FAIL, error, "si", reason, claim->job_id);
-	return database_execute(db, &QUEUE_AGAIN, error, "isi", claim->attempt, reason, claim->job_id);
+	if (attempt >= job_most_attempts)
+		return database_execute(db, &FAIL, error, "si", reason, job_id);
+	return database_execute(db, &QUEUE_AGAIN, error, "isi", attempt, reason, job_id);
 }
 
 struct giving_back { const struct claim *claim; const char *reason; };
@@ -100,7 +196,7 @@ static int give_back_body(struct database *db, void *context, struct error *erro
 	const struct giving_back *giving = context;
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = queue_hold(db, arena, giving->claim, error);
-	return rc ? rc : give_back_held(db, giving->claim, giving->reason, error);
+	return rc ? rc : give_back_held(db, giving->claim->job_id, giving->claim->attempt, giving->reason, error);
 }
 
 int queue_give_back(struct database *db, const struct claim *claim, const char *reason, struct error *error)
@@ -129,10 +225,11 @@ static int reclaim_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	size_t *count = context;
-	struct claim *expired;
+	struct expired *expired;
 	int rc = database_rows(db, arena, &EXPIRED, &expired, count, error, "");
 	for (size_t i = 0; i < *count && !rc; i++)
-		rc = give_back_held(db, &expired[i], "the worker that ran it stopped answering.", error);
+		rc = give_back_held(db, expired[i].job_id, expired[i].attempt,
+			arena_printf(arena, "worker %s" JOB_STOPPED_ANSWERING, expired[i].lease_owner), error);
 	return rc;
 }
 

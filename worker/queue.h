@@ -11,17 +11,21 @@
 
 #include <stdint.h>
 
-enum { queue_most_attempts = 3 };
-
 struct claim {
 	int64_t job_id, fence, attempt;  /* attempt: 1 for the first */
 	int64_t submission_id;
 };
 
-/* Takes the job that has waited longest for a device of this model, lets `owner` have it for `lease_ms` and removes
- * what an earlier attempt left. ERROR_NOT_FOUND when none waits. */
-int queue_claim(struct database *db, struct arena *arena, const char *model, const char *owner, int64_t lease_ms,
-	struct claim *claim, struct error *error);
+struct claimant {                        /* a device of a registered worker */
+	const char *worker, *model, *uuid;
+	int64_t lease_ms;
+};
+
+/* Takes a job for the claimant's device, for `lease_ms`, and removes what an earlier attempt left. The next is, of
+ * those with the lowest priority number, the oldest job of the user who has the fewest jobs running on any device.
+ * ERROR_NOT_FOUND when none waits, or while the worker or this device is paused or drained (lib/pause.h). */
+int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
+	struct error *error);
 
 /* Inside a transaction: locks the job's row. ERROR_CONFLICT when the claim is no longer ours: the lease ran out,
  * or the job was cancelled or deleted. */
@@ -30,8 +34,12 @@ int queue_hold(struct database *db, struct arena *arena, const struct claim *cla
 /* Says that we are still at it, and what we are doing ("test 4/12"). ERROR_CONFLICT as above. */
 int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms, const char *progress, struct error *error);
 
+/* Nothing is done any more for a claim that was lost: if the job was cancelled, its page says from now on that it is
+ * over. Nothing happens for any other. */
+int queue_let_go(struct database *db, const struct claim *claim, struct error *error);
+
 /* The attempt came to nothing, through no fault of the submission: the job is queued again, or after
- * queue_most_attempts has failed with the verdict `internal error`. `reason` is a sentence for the participant. */
+ * job_most_attempts (lib/job.h) has failed with the verdict `internal error`. `reason` is a sentence for the participant. */
 int queue_give_back(struct database *db, const struct claim *claim, const char *reason, struct error *error);
 
 /* The worker stops: queued again, and the attempt does not count. */

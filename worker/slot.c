@@ -188,9 +188,9 @@ static int write_loss(struct run *run, struct error *error)
 
 static void finish_run(struct run *run)
 {
-	if (run->is_lost)
-		return;
-	if (run->loss.text[0]) {
+	if (run->is_lost) {
+		queue_let_go(run->slot->db, &run->result.claim, NULL); /* failing, its lease ends soon */
+	} else if (run->loss.text[0]) {
 		insist(run, write_loss);
 	} else if (run->is_released) {
 		insist(run, write_release);
@@ -384,8 +384,8 @@ static void claim_and_run(struct slot *slot)
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error = {0};
 	struct claim claim;
-	int rc = queue_claim(slot->db, arena, slot->device->model, slot->config->worker_name, slot->config->lease_ms, &claim,
-		&error);
+	const struct claimant claimant = { slot->config->worker_name, slot->device->model, slot->device->uuid, slot->config->lease_ms };
+	int rc = queue_claim(slot->db, arena, &claimant, &claim, &error);
 	if (!rc || rc == ERROR_NOT_FOUND)
 		note_success(slot);
 	if (!rc && !run_claimed(slot, arena, &claim))

@@ -139,7 +139,7 @@ def submit(source=RIGHT, mode="ranked", user=1, board="small", gpu="CPU"):
 		INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2({quoted(source)}, 256)), LENGTH({quoted(source)}), {quoted(source)});
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
 			SELECT id, task_version_id, {user}, 'kernel.py', UNHEX(SHA2({quoted(source)}, 256)), '{mode}' FROM leaderboards WHERE name = '{board}';
-		INSERT INTO jobs (submission_id, gpu) VALUES (LAST_INSERT_ID(), '{gpu}');
+		INSERT INTO jobs (submission_id, user_id, gpu) VALUES (LAST_INSERT_ID(), {user}, '{gpu}');
 		SELECT LAST_INSERT_ID();""")[-1][0])
 
 

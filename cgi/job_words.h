@@ -1,0 +1,12 @@
+/* What is going on with a job, in words: for the submission's page and for its state as JSON. */
+#ifndef PODIUM_CGI_JOB_WORDS_H
+#define PODIUM_CGI_JOB_WORDS_H
+
+#include "cgi/request.h"
+#include "cgi/submission.h"
+
+/* Fills `ahead` and `words` of the jobs of one submission: what each waits for and how many stand before it, who runs
+ * it, which attempt it is and why, who paused or cancelled it, or what its end means. */
+int job_words_fill(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count);
+
+#endif

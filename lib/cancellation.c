@@ -1,0 +1,78 @@
+#include "lib/cancellation.h"
+
+#include "lib/scope.h"
+#include "lib/user.h"
+
+#include <string.h>
+
+struct job { int64_t id; const char *state; };
+static const struct column JOB_COLUMNS[] = { INTEGER(struct job, id), TEXT(struct job, state) };
+/* Whoever finishes or claims one of them waits for us, or we for them: the first wins. */
+static const struct statement LOCK_JOBS = SELECT(struct job, JOB_COLUMNS,
+	"SELECT id, state FROM jobs WHERE submission_id = ? ORDER BY id FOR UPDATE");
+/* Owner, device and end of the lease stay: they say who has to let go of it. */
+static const struct statement CANCEL = COMMAND(
+	"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = ?, cancelled_by = ?, progress = '', "
+	"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement END_STAGES = COMMAND(
+	"UPDATE stages SET verdict = 'cancelled' WHERE job_id = ? AND verdict IS NULL");
+
+struct order {
+	int64_t submission_id, owner_id;
+	const struct actor *actor;
+	struct cancellation *cancellation;
+};
+
+static const char *reason_for(struct arena *arena, const struct order *order, bool running)
+{
+	const char *when = running ? "while it ran" : "before it began";
+	if (order->actor->id == order->owner_id)
+		return arena_printf(arena, "Cancelled by its author %s.", when);
+	return arena_printf(arena, "Cancelled by the admin %s %s.", order->actor->name, when);
+}
+
+static int cancel_job(struct database *db, struct arena *arena, const struct order *order, const struct job *job,
+	struct error *error)
+{
+	struct cancellation *cancellation = order->cancellation;
+	bool running = strcmp(job->state, "running") == 0;
+	if (!running && strcmp(job->state, "queued") != 0) {
+		cancellation->ended++;
+		return 0;
+	}
+	*(running ? &cancellation->running : &cancellation->waiting) += 1;
+	int rc = database_execute(db, &CANCEL, error, "sii", reason_for(arena, order, running), order->actor->id, job->id);
+	return rc ? rc : database_execute(db, &END_STAGES, error, "i", job->id);
+}
+
+static int write_audit(struct database *db, struct arena *arena, const struct order *order, struct error *error)
+{
+	const struct cancellation *cancellation = order->cancellation;
+	const struct actor *actor = order->actor;
+	if (actor->id == order->owner_id || cancellation->waiting + cancellation->running == 0)
+		return 0;
+	return audit(db, actor->id, actor->name, actor->address, "submission.cancel",
+		arena_printf(arena, "submission %lld", (long long)order->submission_id),
+		arena_printf(arena, "%lld waiting and %lld running jobs cancelled; %lld had ended before", (long long)cancellation->waiting,
+			(long long)cancellation->running, (long long)cancellation->ended), error);
+}
+
+static int cancel_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct order *order = context;
+	struct job *jobs;
+	size_t count;
+	*order->cancellation = (struct cancellation){0};
+	int rc = database_rows(db, arena, &LOCK_JOBS, &jobs, &count, error, "i", order->submission_id);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = cancel_job(db, arena, order, &jobs[i], error);
+	return rc ? rc : write_audit(db, arena, order, error);
+}
+
+int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_id, const struct actor *actor,
+	struct cancellation *cancellation, struct error *error)
+{
+	struct order order = { submission_id, owner_id, actor, cancellation };
+	return database_transaction(db, cancel_body, &order, error);
+}

@@ -1,0 +1,167 @@
+#include "lib/fleet.h"
+
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/user.h"
+
+#include <string.h>
+
+static const struct column DEVICE_COLUMNS[] = {
+	INTEGER(struct fleet_device, worker_id), TEXT(struct fleet_device, worker), INTEGER(struct fleet_device, online),
+	TIME(struct fleet_device, seen_at_ms), TEXT(struct fleet_device, uuid), TEXT(struct fleet_device, model),
+	TEXT(struct fleet_device, product), INTEGER(struct fleet_device, worker_pause), INTEGER(struct fleet_device, device_pause),
+	TEXT(struct fleet_device, paused_by), INTEGER(struct fleet_device, submission_id), TEXT(struct fleet_device, progress),
+};
+static const struct statement DEVICES = SELECT(struct fleet_device, DEVICE_COLUMNS,
+	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, "
+	"  g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
+	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, j.submission_id, j.progress "
+	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
+	"LEFT JOIN pauses whole ON whole.worker = w.name AND whole.uuid = '' "
+	"LEFT JOIN pauses one ON one.worker = w.name AND one.uuid = g.uuid "
+	"LEFT JOIN jobs j ON j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid "
+	"ORDER BY w.name, g.model, g.uuid, j.id");
+
+int fleet_list(struct database *db, struct arena *arena, struct fleet_device **devices, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &DEVICES, devices, count, error, "");
+}
+
+const char *fleet_state(bool online, enum pause pause, bool runs)
+{
+	if (!online)
+		return "offline";
+	if (pause == PAUSE_PAUSE)
+		return "paused";
+	return pause == PAUSE_NONE ? "online" : runs ? "draining" : "drained";
+}
+
+/* ---- pausing and resuming ---- */
+
+struct found { int64_t id; };
+static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
+/* A claim holds this row in share mode until it is over. */
+static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT id FROM workers WHERE name = ? FOR UPDATE");
+static const struct statement DEVICE = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT worker_id AS id FROM gpus WHERE worker_id = ? AND uuid = ?");
+static const struct statement PUT_PAUSE = COMMAND(
+	"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
+	"kind = VALUES(kind), paused_by = VALUES(paused_by), paused_at = UTC_TIMESTAMP(3)");
+static const struct statement DELETE_PAUSE = COMMAND("DELETE FROM pauses WHERE worker = ? AND uuid = ?");
+
+static const struct statement LOCK_RUNNING = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT id FROM jobs WHERE state = 'running' AND lease_owner = ? AND ? IN ('', lease_device) FOR UPDATE");
+static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
+/* The fence grows, so that nothing counts which the worker still has to say about it. */
+static const struct statement QUEUE_AGAIN = COMMAND(
+	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = attempt - 1, reason = ?, progress = '', environment = NULL, "
+	"lease_owner = NULL, lease_device = NULL, lease_expires = NULL, started_at = NULL WHERE id = ?");
+
+struct change {
+	const char *worker, *uuid;
+	enum pause pause;
+	const struct actor *actor;
+	int64_t given_back;
+};
+
+static int lock_worker(struct database *db, struct arena *arena, const struct change *change, struct found *worker,
+	struct error *error)
+{
+	/* The column is ASCII; other text could not be compared with it. */
+	bool is_ascii = true;
+	for (const char *c = change->worker; *c; c++)
+		is_ascii = is_ascii && (unsigned char)*c < 0x80;
+	int rc = is_ascii ? database_row(db, arena, &LOCK_WORKER, worker, error, "s", change->worker) : ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no worker named %s.", quote(arena, change->worker)) : rc;
+}
+
+static int check_device(struct database *db, struct arena *arena, const struct change *change, int64_t worker_id,
+	struct error *error)
+{
+	struct found device;
+	bool is_ascii = true;
+	for (const char *c = change->uuid; *c; c++)
+		is_ascii = is_ascii && (unsigned char)*c < 0x80;
+	int rc = !*change->uuid ? 0 : !is_ascii ? ERROR_NOT_FOUND
+		: database_row(db, arena, &DEVICE, &device, error, "is", worker_id, change->uuid);
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "The worker %s has no device %s.", change->worker,
+		quote(arena, change->uuid)) : rc;
+}
+
+static int give_back(struct database *db, struct arena *arena, struct change *change, struct error *error)
+{
+	struct found *jobs;
+	size_t count;
+	const char *reason = *change->uuid
+		? arena_printf(arena, "the device that it ran on was paused by an admin (worker %s).", change->worker)
+		: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
+	int rc = database_rows(db, arena, &LOCK_RUNNING, &jobs, &count, error, "ss", change->worker, change->uuid);
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = database_execute(db, &FORGET_STAGES, error, "i", jobs[i].id);
+		if (!rc)
+			rc = database_execute(db, &QUEUE_AGAIN, error, "si", reason, jobs[i].id);
+	}
+	change->given_back = (int64_t)count;
+	return rc;
+}
+
+static int write_audit(struct database *db, struct arena *arena, const struct change *change, const char *action,
+	const char *detail, struct error *error)
+{
+	const struct actor *actor = change->actor;
+	const char *subject = *change->uuid ? arena_printf(arena, "%s %s", change->worker, change->uuid) : change->worker;
+	return audit(db, actor->id, actor->name, actor->address, action, subject, detail, error);
+}
+
+static int pause_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct change *change = context;
+	struct found worker;
+	bool gives_back = change->pause == PAUSE_PAUSE;
+	int rc = lock_worker(db, arena, change, &worker, error);
+	if (!rc)
+		rc = check_device(db, arena, change, worker.id, error);
+	if (!rc)
+		rc = database_execute(db, &PUT_PAUSE, error, "ssss", change->worker, change->uuid, gives_back ? "pause" : "drain",
+			change->actor->name);
+	if (!rc && gives_back)
+		rc = give_back(db, arena, change, error);
+	if (rc)
+		return rc;
+	return write_audit(db, arena, change, gives_back ? "worker.pause" : "worker.drain", gives_back
+		? arena_printf(arena, "takes no jobs; %lld running given back", (long long)change->given_back)
+		: "takes no jobs; what runs ends first", error);
+}
+
+int fleet_pause(struct database *db, const char *worker, const char *uuid, enum pause pause, const struct actor *actor,
+	int64_t *given_back, struct error *error)
+{
+	struct change change = { worker, uuid, pause, actor, 0 };
+	int rc = database_transaction(db, pause_body, &change, error);
+	*given_back = change.given_back;
+	return rc;
+}
+
+static int resume_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct change *change = context;
+	struct found worker;
+	int rc = lock_worker(db, arena, change, &worker, error);
+	if (!rc)
+		rc = database_execute(db, &DELETE_PAUSE, error, "ss", change->worker, change->uuid);
+	if (!rc && !database_affected(db))
+		rc = *change->uuid
+			? fail(error, ERROR_CONFLICT, "The device %s of %s is not paused by itself, so there is nothing to resume.",
+				quote(arena, change->uuid), change->worker)
+			: fail(error, ERROR_CONFLICT, "The worker %s is not paused, so there is nothing to resume.", change->worker);
+	return rc ? rc : write_audit(db, arena, change, "worker.resume", "takes jobs again", error);
+}
+
+int fleet_resume(struct database *db, const char *worker, const char *uuid, const struct actor *actor, struct error *error)
+{
+	struct change change = { .worker = worker, .uuid = uuid, .actor = actor };
+	return database_transaction(db, resume_body, &change, error);
+}

@@ -1,0 +1,15 @@
+/* What the pages, the commands and the worker must agree on about the rows of `jobs`. */
+#ifndef PODIUM_LIB_JOB_H
+#define PODIUM_LIB_JOB_H
+
+/* Attempts that come to nothing through no fault of the submission; after the last the job has failed. */
+enum { job_most_attempts = 3 };
+
+/* How the reason of a job ends whose worker was not heard of any more. */
+#define JOB_STOPPED_ANSWERING " stopped answering."
+
+/* A part of a statement: a cancelled job whose worker has not let go of it yet, which takes it a second or two. If
+ * the worker is dead, its lease ends. */
+#define SQL_IS_STOPPING(job) "(" job ".state = 'cancelled' AND COALESCE(" job ".lease_expires > UTC_TIMESTAMP(3), FALSE))"
+
+#endif

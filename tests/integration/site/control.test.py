@@ -1,0 +1,486 @@
+#!/usr/bin/env python3
+"""Who decides what runs: cancelling, quotas, pauses, and what the pages say about it, through nginx and a real worker."""
+import concurrent.futures
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(PODIUM_QUEUED_JOBS_PER_USER="12", PODIUM_QUOTA_PROFILE="2", PODIUM_QUOTA_HOURS="5", PODIUM_WORKER_NAME="here", PODIUM_LEASE_MS="5000")
+sql = site.sql
+anyone, ada, bob, admin = (Client(site.url) for _ in range(4))
+PASSWORD = "a long password"
+RIGHT = "def custom_kernel(data):\n    return data\n"
+SLOW = "import time\n\ndef custom_kernel(data):\n    time.sleep(60)\n    return data\n"
+HARNESS = """
+import os, sys
+from submission import custom_kernel
+kind = "test" if sys.argv[1] == "test" else "benchmark"
+out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
+out.write(f"{kind}-count: 1\\n")
+out.flush()
+assert custom_kernel(1) == 1
+out.write(f"{kind}.0.spec: seed: 1\\n")
+if kind == "test":
+    out.write("test.0.status: pass\\n")
+else:
+    for name, value in dict(runs=3, mean=2000, std=1, err=1, best=1999, worst=2001).items():
+        out.write(f"benchmark.0.{name}: {value}\\n")
+out.write("check: pass\\n")
+"""
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{seed: 1}]
+benchmarks: [{seed: 1}]
+"""
+
+
+def command(*arguments):
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": "root"}
+	environment["PODIUM_DATABASE_USER"] = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
+	return subprocess.run([site.admin_program, *arguments], capture_output=True, text=True, env=environment)
+
+
+def prepare():
+	folder = site.var / "tasks" / "small"
+	folder.mkdir(parents=True)
+	(folder / "task.yml").write_text(TASK)
+	(folder / "eval.py").write_text(HARNESS)
+	answer = command("task", "load", str(folder))
+	equal((answer.returncode, answer.stderr), (0, ""))
+	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+
+
+def send(client, code=RIGHT, mode="test", gpu=("CPU",), board="small"):
+	return client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("code", code), *(("gpu", name) for name in gpu)], csrf=token(client))
+
+
+def token(client):
+	"""The form's token of a client; it stays the same for a session."""
+	if not hasattr(client, "token"):
+		client.token = client.csrf("/account")
+	return client.token
+
+
+def submit(client, *arguments, **rest):
+	answer = send(client, *arguments, **rest)
+	if answer.status != 303:
+		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def status(submission):
+	return ada.get(f"/submission/{submission}/status").json
+
+
+def until(condition, limit_s=60, explain=lambda: ""):
+	end = time.time() + limit_s
+	while time.time() < end:
+		value = condition()
+		if value:
+			return value
+		time.sleep(0.05)
+	raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
+
+
+def ended(submission):
+	until(lambda: status(submission)["state"] == "done", explain=lambda: status(submission))
+	return status(submission)
+
+
+def cancel(client, submission):
+	return client.post(f"/submission/{submission}/cancel", csrf=token(client))
+
+
+def running(submission):
+	until(lambda: sql(f"SELECT 1 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {submission} AND t.name = 'test' AND j.state = 'running'"),
+		explain=lambda: status(submission))
+
+
+def keep_waiting():
+	"""Nothing is claimed until it is ended by let_run()."""
+	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+
+
+def let_run():
+	sql("DELETE FROM pauses")
+
+
+def clean():
+	"""No submission, no quota of the leaderboard, nothing paused."""
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state IN ('queued', 'running')")
+	sql("DELETE FROM submissions; DELETE FROM leaderboard_quotas; DELETE FROM pauses")
+
+
+# ---- cancelling ----
+
+@test
+def what_waits_is_cancelled_at_once_by_its_author():
+	prepare()
+	keep_waiting()
+	submission = submit(ada)
+	contains(ada.get(f"/submission/{submission}").text, f'href="/submission/{submission}/cancel"')
+	contains(ada.get(f"/submission/{submission}/cancel").words(), "It does not count toward your quota, because it has not begun.")
+	answer = cancel(ada, submission)
+	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{submission}?cancelled=all"))
+	contains(ada.get(answer.location).words(), "The submission was cancelled.")
+	state = status(submission)
+	equal((state["state"], state["verdict"], state["jobs"][0]["reason"]), ("done", "cancelled", "Cancelled by its author before it began."))
+	contains(ada.get(f"/submission/{submission}").words(), "Cancelled by its author before it began.")
+	lacks(ada.get(f"/submission/{submission}").text, "/cancel\"")
+	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), [["0"]])
+	let_run()
+
+
+@test
+def what_runs_is_stopped_within_seconds_and_the_next_one_runs():
+	submission, following = submit(ada, SLOW), submit(bob)
+	running(submission)
+	contains(ada.get(f"/submission/{submission}/cancel").words(), "It counts toward your quota, because it has begun.")
+	equal(cancel(ada, submission).status, 303)
+	state = ended(submission)
+	equal((state["verdict"], state["jobs"][0]["state"], state["jobs"][0]["reason"]), ("cancelled", "cancelled", "Cancelled by its author while it ran."))
+	equal(ended(following)["verdict"], "passed")
+	equal(sql(f"SELECT COUNT(*) FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.verdict IS NULL WHERE j.submission_id = {submission} "
+		"AND (t.id IS NOT NULL OR j.lease_expires IS NOT NULL)"), [["0"]])
+
+
+@test
+def until_the_worker_has_let_go_it_says_that_it_is_being_cancelled():
+	submission = submit(ada, SLOW)
+	running(submission)
+	sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', lease_owner = 'elsewhere', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, "
+		f"fence = fence + 1 WHERE submission_id = {submission}")
+	state = status(submission)
+	equal((state["state"], state["jobs"][0]["stage"], state["jobs"][0]["message"]), ("running", "cancelling", "Cancelling: worker elsewhere is stopping it."))
+	contains(ada.get(f"/submission/{submission}").words(), "Cancelling: worker elsewhere is stopping it.")
+	sql("UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE state = 'cancelled'")
+	equal(status(submission)["state"], "done")
+
+
+@test
+def an_admin_cancels_with_his_name_and_an_entry_in_the_audit_log():
+	submission = submit(ada, SLOW)
+	running(submission)
+	contains(admin.get(f"/submission/{submission}/cancel").words(), "It is ada's.")
+	equal(cancel(admin, submission).status, 303)
+	equal(ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran.")
+	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'submission.cancel'"),
+		[["root-of-all", f"submission {submission}", "0 waiting and 1 running jobs cancelled; 0 had ended before"]])
+
+
+@test
+def nobody_else_may_cancel():
+	keep_waiting()
+	submission = submit(ada)
+	equal(cancel(bob, submission).status, 403)
+	equal(bob.get(f"/submission/{submission}/cancel").status, 403)
+	lacks(bob.get(f"/submission/{submission}").text, "/cancel\"")
+	contains(anyone.get(f"/submission/{submission}/cancel").location, "/login")
+	equal(ada.request("POST", f"/submission/{submission}/cancel", b"", {"Content-Type": "application/x-www-form-urlencoded"}).status, 403)
+	equal(ada.post(f"/submission/{submission}/cancel", csrf="0" * 64).status, 403)
+	equal(cancel(ada, 999999).status, 404)
+	equal(status(submission)["state"], "queued")
+	let_run()
+	ended(submission)
+
+
+@test
+def what_has_ended_keeps_its_result_and_the_page_says_so():
+	submission = submit(ada)
+	equal(ended(submission)["verdict"], "passed")
+	before = sql(f"SELECT * FROM jobs WHERE submission_id = {submission}")
+	answer = cancel(ada, submission)
+	equal(answer.location.removeprefix(site.url), f"/submission/{submission}?cancelled=none")
+	contains(ada.get(answer.location).words(), "It had ended before it could be cancelled, so its result stands.")
+	equal(sql(f"SELECT * FROM jobs WHERE submission_id = {submission}"), before)
+	contains(ada.get(f"/submission/{submission}/cancel").words(), "nothing to cancel")
+
+
+@test
+def finishing_and_cancelling_at_the_same_moment_leave_one_whole_outcome():
+	outcomes = set()
+	for index in range(12):
+		submission = submit(bob, mode="ranked")
+		time.sleep(0.03 * index)
+		said = cancel(bob, submission).location.rsplit("=", 1)[1]
+		state = ended(submission)
+		place = sql(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {submission}")[0][0]
+		outcomes.add((said, state["verdict"]))
+		assert (said, state["verdict"]) in (("all", "cancelled"), ("none", "passed")), (said, state)
+		assert place == "0" or state["verdict"] == "passed", state
+		if state["verdict"] == "cancelled":
+			equal(state["jobs"][0]["score_ns"], None)
+	assert ("all", "cancelled") in outcomes, outcomes
+
+
+@test
+def of_several_jobs_those_that_have_ended_stay():
+	sql("INSERT INTO leaderboard_gpus SELECT id, 'H200', 1 FROM leaderboards WHERE name = 'small'")
+	submission = submit(ada, gpu=("CPU", "H200"))
+	until(lambda: [job["state"] for job in status(submission)["jobs"]] == ["done", "queued"])
+	contains(status(submission)["jobs"][1]["message"], "Waiting for H200: 1st in line. No worker with this device is online, so it waits until one is.")
+	answer = cancel(ada, submission)
+	contains(ada.get(answer.location).words(), "What had not ended was cancelled; the jobs that had ended before keep their results.")
+	equal([job["verdict"] for job in status(submission)["jobs"]], ["passed", "cancelled"])
+
+
+# ---- what the page says ----
+
+@test
+def a_job_says_how_many_are_ahead_of_it():
+	clean()
+	keep_waiting()
+	first, second = submit(ada), submit(ada)
+	third = submit(bob)
+	equal(status(first)["jobs"][0]["position"], 1)
+	message = status(third)["jobs"][0]["message"]
+	equal(message, "Waiting for CPU: 2nd in line, 1 job ahead. The device was paused by an admin, so it waits until it is resumed.")
+	equal([status(number)["jobs"][0]["position"] for number in (first, third, second)], [1, 2, 3])
+	contains(ada.get(f"/submission/{second}").words(), "Waiting for CPU: 3rd in line, 2 jobs ahead.")
+	contains(ada.get("/queue").words(), "drained")
+	let_run()
+	for number in (first, second, third):
+		ended(number)
+
+
+@test
+def a_worker_that_stops_answering_is_named_with_the_attempt():
+	keep_waiting()
+	submission = submit(ada)
+	sql(f"UPDATE jobs SET state = 'running', attempt = 1, fence = 1, lease_owner = 'h200-a', lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND, "
+		f"started_at = UTC_TIMESTAMP(3) WHERE submission_id = {submission}")
+	until(lambda: status(submission)["jobs"][0]["state"] == "queued")
+	contains(status(submission)["jobs"][0]["message"], "Worker h200-a stopped answering, trying again, attempt 2 of 3. Waiting for CPU: 1st in line.")
+	contains(anyone.get(f"/submission/{submission}?x").words(), "Worker h200-a stopped answering, trying again, attempt 2 of 3.")
+	sql(f"UPDATE blobs SET content = '{SLOW}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})")
+	let_run()
+	running(submission)
+	sql(f"UPDATE blobs SET content = '{RIGHT}' WHERE sha256 = (SELECT sha256 FROM submissions WHERE id = {submission})")
+	message = status(submission)["jobs"][0]["message"]
+	contains(message, "Running on CPU (worker here, attempt 2 of 3): ")
+	contains(message, "It was begun before: worker h200-a stopped answering.")
+	cancel(ada, submission)
+	ended(submission)
+
+
+@test
+def a_silent_worker_is_told_before_its_lease_has_ended():
+	submission = submit(ada, SLOW)
+	running(submission)
+	sql(f"UPDATE workers SET name = 'elsewhere', seen_at = UTC_TIMESTAMP(3) - INTERVAL 12 SECOND; "
+		f"UPDATE jobs SET lease_owner = 'elsewhere', fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE submission_id = {submission}")
+	message = status(submission)["jobs"][0]["message"]
+	assert re.search(r"The worker has not answered for 1\d s; if that lasts for another 3[56]\d\d s, the job is given to the next one\.", message), message
+	sql("DELETE FROM workers WHERE name = 'elsewhere'")
+	cancel(ada, submission)
+	sql("UPDATE jobs SET lease_expires = NULL")
+
+
+# ---- pausing ----
+
+@test
+def an_admin_drains_pauses_and_resumes_in_the_panel():
+	clean()
+	until(lambda: sql("SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 SECOND"))
+	act = lambda action, device="", client=admin: client.post("/admin/workers", [("worker", "here"), ("device", device), ("action", action)], csrf=token(client))
+	running_one = submit(ada, SLOW)
+	running(running_one)
+	equal(act("drain").status, 303)
+	contains(admin.get("/admin/workers").words(), "draining by root-of-all, with the worker")
+	waiting = submit(bob)
+	contains(status(waiting)["jobs"][0]["message"], "The device was paused by an admin, so it waits until it is resumed.")
+	equal(status(running_one)["jobs"][0]["state"], "running")
+	equal(act("pause").status, 303)
+	until(lambda: status(running_one)["jobs"][0]["state"] == "queued")
+	contains(status(running_one)["jobs"][0]["message"], "Worker here was paused by an admin. Waiting for CPU: 1st in line.")
+	contains(anyone.get("/queue?paused").words(), "paused")
+	equal({row["state"] for row in anyone.get("/queue/status?paused").json["devices"]}, {"paused"})
+	equal(sql(f"SELECT attempt FROM jobs WHERE submission_id = {running_one}"), [["0"]])
+	cancel(ada, running_one)
+	equal(act("resume").status, 303)
+	equal(ended(waiting)["verdict"], "passed")
+	equal(act("drain", "CPU").status, 303)
+	contains(admin.get("/admin/workers").words(), "drained by root-of-all nothing")
+	equal(act("resume").status, 409)
+	equal(act("resume", "CPU").status, 303)
+	equal(act("drain", "GPU-none").status, 404)
+	equal(act("explode").status, 422)
+	equal(act("drain", client=ada).status, 403)
+	equal(ada.get("/admin/workers").status, 403)
+	equal([row[0] for row in sql("SELECT action FROM audit_log WHERE subject LIKE 'here%' ORDER BY id")],
+		["worker.drain", "worker.pause", "worker.resume", "worker.drain", "worker.resume"])
+
+
+@test
+def the_command_does_the_same_and_a_pause_outlives_the_worker():
+	contains(command("worker", "list").stdout, "here                     online    CPU          CPU")
+	contains(command("worker", "drain", "here", "CPU").stdout, "CPU of here ends what it runs and takes no new job.")
+	site.stop()
+	(site.var / "run.log").write_text("")
+	site.start()
+	submission = submit(ada)
+	time.sleep(1)
+	equal(status(submission)["jobs"][0]["state"], "queued")
+	contains(command("worker", "list").stdout, "drained")
+	contains(command("worker", "resume", "here", "CPU").stdout, "takes jobs again")
+	ended(submission)
+	contains(command("worker", "resume", "here").stderr, "The worker here is not paused")
+	contains(command("worker", "pause", "nowhere").stderr, 'There is no worker named "nowhere".')
+	equal(command("worker", "pause").returncode, 2)
+
+
+# ---- quotas ----
+
+def quota(mode, most, hours=24):
+	sql(f"REPLACE INTO leaderboard_quotas SELECT id, '{mode}', {most}, {hours} FROM leaderboards WHERE name = 'small'")
+
+
+@test
+def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
+	clean()
+	quota("test", 2)
+	first = submit(ada)
+	ended(first)
+	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 23 HOUR WHERE id = {first}")
+	contains(ada.get("/leaderboard/small/submit").words(), "1 of 2 left in any 24 hours")
+	ended(submit(ada))
+	answer = send(ada, "# kept\n" + RIGHT)
+	equal(answer.status, 429)
+	wait = int(answer.headers["Retry-After"])
+	assert 3500 < wait <= 3600, wait
+	contains(answer.words(), "Your quota of test submissions to small is used up: it is 2 in 24 hours, and 2 of yours count. The next is possible in")
+	contains(answer.text, "# kept")
+	contains(answer.words(), "0 of 2 left in any 24 hours")
+	answer = ada.post("/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n" + RIGHT)], csrf=token(ada))
+	equal((answer.status, abs(int(answer.headers["Retry-After"]) - wait) < 300), (429, True))
+	sql(f"UPDATE submissions SET submitted_at = UTC_TIMESTAMP(3) - INTERVAL 25 HOUR WHERE id = {first}")
+	ended(submit(ada))
+	equal(send(ada).status, 429)
+
+
+@test
+def quotas_are_of_one_user_one_mode_and_one_leaderboard():
+	ended(submit(ada, mode="benchmark"))
+	ended(submit(bob))
+	equal(send(ada).status, 429)
+	sql("UPDATE leaderboard_quotas SET leaderboard_id = (SELECT id FROM leaderboards WHERE name <> 'small' LIMIT 1)")
+	ended(submit(ada))
+
+
+@test
+def the_site_s_quota_holds_where_a_leaderboard_has_none():
+	clean()
+	for _ in range(2):
+		ended(submit(ada, mode="profile"))
+	answer = send(ada, mode="profile")
+	equal(answer.status, 429)
+	contains(answer.words(), "it is 2 in 5 hours")
+	quota("profile", 3, 1)
+	ended(submit(ada, mode="profile"))
+	equal(send(ada, mode="profile").status, 429)
+
+
+@test
+def attempts_that_the_platform_broke_or_that_never_began_do_not_count():
+	clean()
+	quota("test", 1)
+	broken = submit(ada)
+	ended(broken)
+	sql(f"UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE submission_id = {broken}")
+	keep_waiting()
+	waiting = submit(ada)
+	equal(send(ada).status, 429)  # while it waits it counts
+	cancel(ada, waiting)
+	let_run()
+	by_admin = submit(ada, SLOW)
+	running(by_admin)
+	cancel(admin, by_admin)
+	ended(by_admin)
+	by_author = submit(ada, SLOW)
+	running(by_author)
+	cancel(ada, by_author)
+	ended(by_author)
+	equal(send(ada).status, 429)
+
+
+@test
+def a_submission_to_several_devices_counts_once():
+	clean()
+	quota("test", 2)
+	first = submit(ada, gpu=("CPU", "H200"))
+	submit(ada, gpu=("CPU", "H200"))
+	equal(send(ada).status, 429)
+	cancel(ada, first)
+
+
+@test
+def simultaneous_posts_cannot_pass_a_quota_together():
+	clean()
+	quota("test", 5)
+	keep_waiting()
+	token(ada)
+	with concurrent.futures.ThreadPoolExecutor(24) as pool:
+		answers = list(pool.map(lambda _: send(ada).status, range(24)))
+	equal(sorted(answers), [303] * 5 + [429] * 19)
+	equal(sql("SELECT COUNT(*) FROM submissions"), [["5"]])
+
+
+@test
+def nobody_floods_the_queue():
+	clean()
+	keep_waiting()
+	token(bob)
+	with concurrent.futures.ThreadPoolExecutor(16) as pool:
+		answers = list(pool.map(lambda _: send(bob, gpu=("CPU", "H200")).status, range(16)))
+	equal(sorted(answers), [303] * 6 + [429] * 10)
+	answer = send(bob)
+	equal((answer.status, answer.headers["Retry-After"]), (429, "30"))
+	contains(answer.words(), "12 of your jobs are waiting, and at most 12 may")
+	equal(sql("SELECT COUNT(*) FROM jobs WHERE state = 'queued'"), [["12"]])
+	let_run()
+	clean()
+
+
+@test
+def quotas_are_set_in_the_form_of_a_leaderboard():
+	clean()
+	edit = lambda *fields: admin.post("/admin/leaderboard/small/edit", [("gpu", "CPU"), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields])
+	equal(edit(("quota_ranked", "7"), ("quota_ranked_hours", "48"), ("quota_test", "9")).status, 303)
+	equal(sorted(sql("SELECT mode, most, hours FROM leaderboard_quotas")), [["ranked", "7", "48"], ["test", "9", "24"]])
+	page = admin.get("/admin/leaderboard/small/edit")
+	contains(page.text, 'name="quota_ranked" value="7"')
+	contains(page.text, 'name="quota_ranked_hours" value="48"')
+	contains(page.words(), "profile 2 in 5 hours")
+	equal(edit().status, 303)  # a form without the fields leaves them
+	equal(len(sql("SELECT 1 FROM leaderboard_quotas")), 2)
+	for wrong in ("0", "-1", "many", "1.5", "100001", "9999999999999999999999"):
+		answer = edit(("quota_ranked", wrong), ("quota_test", "9"))
+		equal((wrong, answer.status), (wrong, 422))
+		contains(answer.words(), "A quota is a whole number of submissions from 1 to 100000")
+		contains(answer.text, f'value="{wrong}"')
+	equal(edit(("quota_ranked", ""), ("quota_test", "9")).status, 303)
+	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["test", "9", "24"]])
+	equal(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id DESC LIMIT 1"), [["ranked quota: the site's, was 7 in 48 hours"]])
+
+
+status_code = 1
+try:
+	status_code = run()
+finally:
+	site.remove()
+sys.exit(status_code)

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Whose job is claimed next, by the worker's own statements against a real MariaDB: fair between users, each job once,
+nothing for what is paused, and without reading the whole queue."""
+import collections
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import contains, equal, run, test  # noqa: E402
+from workers import BUILD, admin, close, database, load_task, sql, submit  # noqa: E402
+
+PROGRAM = BUILD / "tests" / "integration" / "worker" / "test_claims"
+
+
+def call(*arguments):
+	answer = subprocess.run([PROGRAM, *map(str, arguments)], env=database.environment, capture_output=True, text=True)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	return [line if line == "none" else int(line) for line in answer.stdout.splitlines()]
+
+
+def claim(count=1, worker="one", model="CPU", device="GPU-0"):
+	return call("claim", count, worker, model, device)
+
+
+def users_of(jobs):
+	"""The users of the jobs, in the jobs' order."""
+	users = dict(sql("SELECT id, user_id FROM jobs"))
+	return [int(users[str(number)]) for number in jobs]
+
+
+def fresh():
+	"""An empty queue, two workers with two devices each, and nothing paused."""
+	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM pauses; DELETE FROM workers")
+	for name in ("one", "two"):
+		sql(f"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('{name}', '0', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));"
+			f"INSERT INTO gpus SELECT id, uuid, 'CPU', 'A device', 1, '', '', UTC_TIMESTAMP(3) FROM workers, "
+			f"(SELECT 'GPU-0' AS uuid UNION SELECT 'GPU-1') two WHERE name = '{name}'")
+
+
+def flood(user, count, gpu="CPU"):
+	"""Many jobs of one user at once."""
+	first = submit(user=user, gpu=gpu)
+	sql(f"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, "
+		f"user_id, file_name, sha256, mode FROM submissions, seq_2_to_{count} WHERE id = (SELECT submission_id FROM jobs WHERE id = {first});"
+		f"INSERT INTO jobs (submission_id, user_id, gpu) SELECT s.id, s.user_id, '{gpu}' FROM submissions s LEFT JOIN jobs j ON j.submission_id = s.id "
+		f"WHERE j.id IS NULL ORDER BY s.id" if count > 1 else "SELECT 1")
+
+
+# ---- the order ----
+
+@test
+def users_get_their_turns_one_after_the_other():
+	load_task()
+	fresh()
+	numbers = [submit(user=1) for _ in range(4)] + [submit(user=2) for _ in range(2)] + [submit(user=3)]
+	equal(users_of(claim(7)), [1, 2, 3, 1, 2, 1, 1])
+	equal(sql("SELECT COUNT(*) FROM jobs WHERE state = 'running' AND attempt = 1 AND fence = 1 AND lease_device = 'GPU-0'"), [[str(len(numbers))]])
+
+
+@test
+def what_runs_on_another_device_counts():
+	fresh()
+	submit(user=1, gpu="H200")
+	equal(len(claim(model="H200")), 1)
+	first, second = submit(user=1), submit(user=2)
+	equal(claim(2), [second, first])
+
+
+@test
+def what_has_ended_does_not_count():
+	fresh()
+	submit(user=1)
+	claim()
+	sql("UPDATE jobs SET state = 'done'")
+	first, second = submit(user=1), submit(user=2)
+	equal(claim(2), [first, second])
+
+
+@test
+def among_equals_the_oldest_is_first():
+	fresh()
+	numbers = [submit(user=user) for user in (5, 3, 4, 1, 2)]
+	equal(claim(6), numbers + ["none"])
+
+
+@test
+def submissions_come_before_what_is_judged_again():
+	fresh()
+	again, other = submit(user=1), submit(user=2)
+	sql(f"UPDATE jobs SET priority = 1 WHERE id IN ({again}, {other})")
+	numbers = [submit(user=3), submit(user=3)]
+	equal(claim(4), numbers + [again, other])
+
+
+@test
+def a_flood_of_one_user_delays_nobody_else():
+	fresh()
+	flood(1, 1000)
+	equal(users_of(claim(2)), [1, 1])
+	late = submit(user=2)
+	equal(claim(), [late])
+	flood(3, 1000)
+	numbers = [submit(user=4), submit(user=4)]
+	following = users_of(claim(4))
+	equal(following[:2], [3, 4])
+	equal(sorted(following[2:]), [3, 4])
+	equal(sql(f"SELECT COUNT(*) FROM jobs WHERE id IN ({numbers[0]}, {numbers[1]}) AND state = 'running'"), [["2"]])
+
+
+@test
+def nobody_starves_while_others_send_more_all_the_time():
+	fresh()
+	flood(1, 300)
+	patient = submit(user=9)
+	for round in range(3):
+		submit(user=2)
+		submit(user=3)
+		for number in claim(2):
+			sql(f"UPDATE jobs SET state = 'done' WHERE id = {number}")
+		if sql(f"SELECT state FROM jobs WHERE id = {patient}")[0][0] == "done":
+			return
+	raise AssertionError("a user with one job waited for six jobs of others")
+
+
+# ---- many at once ----
+
+@test
+def many_claimers_take_each_job_once_and_nobody_gets_a_second_one_before_all_have_a_first():
+	fresh()
+	for user in range(1, 41):
+		flood(user, 20)
+	jobs = call("race", 32, 1, "one", "CPU")
+	equal(len(set(jobs)), 32)
+	equal(max(collections.Counter(users_of(jobs)).values()), 1)
+	rest = call("race", 32, 30, "one", "CPU")
+	taken = [number for number in rest if number != "none"]
+	equal((len(taken), len(set(taken) | set(jobs))), (800 - 32, 800))
+
+
+@test
+def many_claimers_for_one_user_all_get_something_to_do():
+	fresh()
+	flood(1, 64)
+	equal(len(set(call("race", 16, 4, "one", "CPU")) - {"none"}), 64)
+
+
+# ---- paused ----
+
+@test
+def a_paused_or_drained_worker_claims_nothing_and_the_others_go_on():
+	fresh()
+	numbers = [submit(user=1) for _ in range(4)]
+	for verb in ("drain", "pause"):
+		admin("worker", verb, "one")
+		equal(claim(2), ["none", "none"])
+		equal(claim(1, "two"), [numbers.pop(0)])
+		admin("worker", "resume", "one")
+		equal(claim(), [numbers.pop(0)])
+		sql("UPDATE jobs SET state = 'done' WHERE state = 'running'")
+
+
+@test
+def a_single_device_is_paused_alone():
+	fresh()
+	first, second = submit(user=1), submit(user=1)
+	admin("worker", "drain", "one", "GPU-1")
+	equal(claim(1, "one", "CPU", "GPU-1"), ["none"])
+	equal(claim(1, "one", "CPU", "GPU-0"), [first])
+	equal(claim(1, "two", "CPU", "GPU-1"), [second])
+
+
+@test
+def once_pausing_has_returned_nothing_more_is_taken():
+	fresh()
+	flood(1, 3000)
+	racing = subprocess.Popen([PROGRAM, "race", "8", "2000", "one", "CPU"], env=database.environment, stdout=subprocess.PIPE, text=True)
+	racing.stdout.readline()
+	admin("worker", "drain", "one")
+	taken = sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'")
+	racing.communicate()
+	equal(sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'"), taken)
+	if taken in ([["0"]], [["3000"]]):
+		raise AssertionError(f"{taken} jobs were taken, so this showed nothing")
+
+
+@test
+def pausing_gives_back_what_runs_and_does_not_count_the_attempt():
+	fresh()
+	numbers = [submit(user=1), submit(user=2)]
+	claim(1, "one", "CPU", "GPU-0")
+	claim(1, "one", "CPU", "GPU-1")
+	sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({numbers[0]}, 0, 'test', '', '', '', '')")
+	contains(admin("worker", "pause", "one", "GPU-0"), "1 running one is queued again")
+	equal(sql(f"SELECT state, attempt, fence, lease_owner, lease_device FROM jobs WHERE id = {numbers[0]}"), [["queued", "0", "2", "NULL", "NULL"]])
+	equal(sql("SELECT COUNT(*) FROM stages"), [["0"]])
+	equal(sql(f"SELECT state FROM jobs WHERE id = {numbers[1]}"), [["running"]])
+	contains(admin("worker", "pause", "one"), "1 running one is queued again")
+	equal(sorted(claim(2, "two")), sorted(numbers))
+
+
+# ---- what it costs ----
+
+def examined(model, device="GPU-0"):
+	"""What one claim reads, statement by statement."""
+	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
+	claimed = claim(1, "one", model, device)
+	sql("SET GLOBAL slow_query_log = 0; SET GLOBAL long_query_time = 10")
+	rows = sql("SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE sql_text LIKE '%jobs%' AND sql_text NOT LIKE '%slow_log%'")
+	if len(rows) < 3:
+		raise AssertionError(f"only {rows} was logged")
+	return claimed, sorted(((int(row[0]), row[1]) for row in rows), reverse=True)
+
+
+@test
+def a_claim_reads_little_of_a_hundred_thousand_jobs_that_wait():
+	fresh()
+	sql("INSERT IGNORE INTO users (id, name, password_hash) SELECT 1000 + seq, CONCAT('many-', seq), '' FROM seq_1_to_500;"
+		"SET @l = (SELECT id FROM leaderboards LIMIT 1), @v = (SELECT task_version_id FROM leaderboards LIMIT 1), @b = (SELECT sha256 FROM blobs LIMIT 1);"
+		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT @l, @v, 1001 + seq % 500, 'a.py', @b, 'ranked' FROM seq_1_to_100000;"
+		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions ORDER BY id; ANALYZE TABLE jobs")
+	_, statements = examined("CPU")
+	if statements[0][0] > 500:
+		raise AssertionError(f"a claim among many users read {statements[:3]}")
+	# Sixty users have something running, and each of them as many jobs before all others as one may have waiting.
+	sql("SET @first = (SELECT MIN(id) FROM jobs WHERE state = 'queued'); UPDATE jobs SET user_id = 1001 + id % 60 WHERE id BETWEEN @first AND @first + 6059;"
+		"UPDATE jobs SET state = 'running', lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE id BETWEEN @first AND @first + 59; ANALYZE TABLE jobs")
+	claimed, statements = examined("CPU")
+	assert users_of(claimed)[0] > 1060, claimed
+	if statements[0][0] > 7000:
+		raise AssertionError(f"a claim behind what busy users have waiting read {statements[:3]}")
+
+
+code = 1
+try:
+	admin("migrate")
+	code = run()
+finally:
+	close()
+sys.exit(code)
