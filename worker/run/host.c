@@ -220,7 +220,7 @@ void host_add_walls(json_t *checks, const json_t *walls)
 		json_t *check = json_pack("{s:s+, s:s, s:s}", "name", "wall: ", text_of(wall, "name"), "state", stands ? "good" : "warning",
 			"found", stands ? "it stands" : text_of(wall, "why"));
 		if (!stands) {
-			json_object_set_new(check, "costs", json_sprintf("Nothing stops a submission here that wants to: %s", text_of(wall, "stops")));
+			json_object_set_new(check, "costs", json_sprintf("Not stopped here: %s", text_of(wall, "stops")));
 			json_object_set_new(check, "mend", json_string(text_of(wall, "mend")));
 		}
 		json_array_append_new(checks, check);
