@@ -4,6 +4,7 @@
 """
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -16,9 +17,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def free_port():
-	with socket.socket() as probe:
-		probe.bind(("127.0.0.1", 0))
-		return probe.getsockname()[1]
+	"""Below those that the system gives to connections, so that nobody takes it before it is used."""
+	while True:
+		with socket.socket() as probe:
+			try:
+				port = random.randrange(20000, 32000)
+				probe.bind(("127.0.0.1", port))
+				return port
+			except OSError:
+				continue
 
 
 class Instance:
