@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 
 enum { STORES_SENT = STORE_JOB, REPORTED = SANDBOX_PLACES + 1 + STORES_SENT, end_ms = 2000 };
-static const int64_t largest_disk_bytes = INT64_C(16) << 30, default_processes = 2048;
+static const int64_t largest_disk_bytes = INT64_C(4) << 30, default_processes = 2048;
 
 const struct sandbox sandbox_none = {
 	.places = { -1, -1, -1, -1, -1, -1, -1 }, .group = { -1, -1, -1, -1, "" }, .proc = -1, .stores = { -1, -1, -1 },
@@ -152,7 +152,7 @@ static void choose_limits(struct sandbox_host *host)
 	if (!host->most_memory_bytes)
 		host->most_memory_bytes = memory_of_machine() / 4 * 3;
 	if (!host->most_disk_bytes)
-		host->most_disk_bytes = host->most_memory_bytes / 2 < largest_disk_bytes ? host->most_memory_bytes / 2 : largest_disk_bytes;
+		host->most_disk_bytes = host->most_memory_bytes / 4 < largest_disk_bytes ? host->most_memory_bytes / 4 : largest_disk_bytes;
 	if (!host->most_processes)
 		host->most_processes = default_processes;
 }
