@@ -38,7 +38,7 @@ enum sandbox_wall {
 	WALLS,
 };
 
-enum { sandbox_most_inodes = 200000 };
+enum { sandbox_most_inodes = 100000 };
 
 struct sandbox_host {
 	const struct account *account;
@@ -96,6 +96,9 @@ const char *sandbox_job_path(const struct sandbox_host *host, const char *job);
 /* Mounts a limited file system over the folder, or unmounts it; nothing where there is no such wall. */
 int sandbox_mount_job(const struct sandbox_host *host, const char *folder, struct error *error);
 void sandbox_unmount_job(const struct sandbox_host *host, const char *folder);
+
+/* The names of the walls that were not built, with commas between them; "" where all were. The caller frees. */
+char *sandbox_missing(const struct sandbox_host *host);
 
 /* Tries to get over each wall, from the inside of a sandbox, and tells what came of it:
  *

@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -153,6 +154,8 @@ static int show(struct root *root, const char *path)
 /* "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and so on; "/srv/tools/ncu" needs /srv/tools. */
 static int show_installation(struct root *root, const char *program)
 {
+	if (is_covered(root, program))
+		return 0;
 	const char *folder = arena_strndup(root->arena, program, (size_t)(strrchr(program, '/') - program));
 	const char *name = strrchr(folder, '/');
 	if (!name || strcmp(name, "/bin") != 0)
@@ -372,6 +375,10 @@ static int turn(struct root *root)
 
 static int build(struct root *root)
 {
+	/* Each piece is a descriptor until it is in its place. */
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ files.rlim_max, files.rlim_max });
 	umask(022);
 	if (cut_shown(root) || cut_nodes(root) || cut_job(root))
 		return -1;
