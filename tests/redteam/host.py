@@ -1,0 +1,275 @@
+"""The host that is attacked: a podium-run with what an attack could aim at around it, and what must be as before."""
+import json
+import os
+import pathlib
+import pwd
+import secrets
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "integration" / "run"), str(ROOT / "tests" / "integration" / "formats")]
+from runner import CPU, GPU, HANG_S, NVCC, Result, Runner  # noqa: E402
+
+BUILD = ROOT / os.environ.get("B", "build/release")
+PYTHON = os.environ.get("PODIUM_PYTHON", "/usr/bin/python3")
+SEED = 271828182845
+# Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's.
+USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
+SETTLE_S = 10
+# What a job that only looks says of itself; a wall is there where it differs from the host or is as it must be.
+LOOK = '''
+import os
+from attack import custom_kernel, say
+for name in ("pid", "net", "mnt", "ipc"):
+    say(f"look: {name} {os.stat('/proc/self/ns/' + name).st_ino}")
+status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+say("look: seccomp " + status.get("Seccomp", "0").strip())
+say(f"look: warm {int(b'zygote' in open('/proc/self/cmdline', 'rb').read())}")
+'''
+
+
+def jobs_of(folder):
+	"""The jobs of a task folder, from the code that reads uploads; or as they were written down for another host."""
+	kept = os.environ.get("PODIUM_REDTEAM_JOBS")
+	if kept:
+		return [json.loads(line) for line in pathlib.Path(kept, folder.name + ".jsonl").read_text().splitlines()]
+	program = BUILD / "tests" / "integration" / "harness" / "test_jobs"
+	answer = subprocess.run([program, folder], capture_output=True, text=True)
+	if answer.returncode:
+		raise AssertionError(answer.stderr)
+	return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def merge(base, change):
+	"""`change` laid over `base`."""
+	for key, value in change.items():
+		if key.endswith("+"):
+			base[key[:-1]] = base[key[:-1]] + value
+		else:
+			base[key] = merge(dict(base.get(key) or {}), value) if isinstance(value, dict) else value
+	return base
+
+
+def descendants(pid):
+	"""(pid, start time) of everything below a process, the dead that nobody has asked about left out."""
+	parents = {}
+	for name in filter(str.isdigit, os.listdir("/proc")):
+		try:
+			fields = open(f"/proc/{name}/stat").read().rsplit(")", 1)[1].split()
+		except OSError:
+			continue
+		if fields[0] != "Z":
+			parents[int(name)] = (int(fields[1]), fields[19])
+	found, more = {}, [pid]
+	while more:
+		above = more.pop()
+		for child, (parent, started) in parents.items():
+			if parent == above and child not in found:
+				found[child] = started
+				more.append(child)
+	return set(found.items())
+
+
+def commands(processes):
+	names = []
+	for pid, _ in processes:
+		try:
+			names.append(f"{pid} " + open(f"/proc/{pid}/cmdline").read().replace("\0", " ")[:100])
+		except OSError:
+			names.append(f"{pid}")
+	return ", ".join(names)
+
+
+def snapshot(folder):
+	"""What a folder holds, so that any change shows."""
+	seen = {}
+	for path in [folder, *sorted(folder.rglob("*"))]:
+		status = path.lstat()
+		content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+		links = 1 if path.is_dir() else status.st_nlink
+		seen[str(path)] = (status.st_mode, status.st_uid, status.st_gid, links, status.st_mtime_ns, content)
+	return seen
+
+
+def marked(mark):
+	"""Files anywhere that a submission can write, named with the mark, and what of its user's lies there."""
+	found = []
+	for top in OPEN_FOLDERS:
+		for folder, folders, files in os.walk(top):
+			if folder[len(top):].count("/") >= 2:
+				folders.clear()
+			found += [os.path.join(folder, name) for name in folders + files if mark in name]
+	return found
+
+
+def ipc_objects():
+	"""System V objects of the submission's user."""
+	uid = str(pwd.getpwnam(USER).pw_uid)
+	found = []
+	for kind, column in (("shm", 7), ("sem", 4), ("msg", 7)):
+		for line in open(f"/proc/sysvipc/{kind}").read().splitlines()[1:]:
+			fields = line.split()
+			if fields[column] == uid:
+				found.append((kind, fields[1]))
+	return found
+
+
+class Attacked(Runner):
+	"""A podium-run with its zygote, whose error output is read while it runs."""
+	def __init__(self, directory, environment=None):
+		super().__init__("--python", PYTHON, "--user", USER, directory=directory, environment=environment)
+		os.set_blocking(self.process.stderr.fileno(), False)
+
+	def said(self):
+		piece = self.process.stderr.read()
+		return piece.decode() if piece else ""
+
+
+class Host:
+	def __init__(self, environment=None):
+		self.top = pathlib.Path(tempfile.mkdtemp(prefix="podium-redteam.", dir="/tmp"))
+		self.top.chmod(0o711)
+		self.mark, self.nonce = "redteam-" + secrets.token_hex(6), "secret-" + secrets.token_hex(16)
+		self.make_victim()
+		self.jobs = self.top / "jobs"
+		self.jobs.mkdir(mode=0o711)
+		self.listen()
+		self.tasks, self.count, self.lookouts = {}, 0, []
+		self.environment = environment
+		self.runner = Attacked(self.jobs, environment)
+		self.settle_down()
+
+	# ---- what is there ----
+
+	def make_victim(self):
+		"""As careless as can be: a walk into it must fail for another reason than its modes."""
+		self.victim = self.top / "victim"
+		(self.victim / "open").mkdir(parents=True)
+		for name, content, mode in (("secret", self.nonce, 0o644), ("open/keep", "keep", 0o666), ("source.h", f"#error {self.nonce}\n", 0o644)):
+			(self.victim / name).write_text(content + "\n")
+			(self.victim / name).chmod(mode)
+		(self.victim / "open").chmod(0o777)
+		self.victim.chmod(0o755)
+		shutil.copy("/usr/bin/id", self.victim / "id")  # says who it runs as
+		(self.victim / "id").chmod(0o6755)
+
+	def listen(self):
+		"""Somebody to talk to, were it possible: TCP, UDP and an abstract Unix socket on one name."""
+		self.sockets = [socket.create_server(("127.0.0.1", 0))]
+		self.port = self.sockets[0].getsockname()[1]
+		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)), (socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}")):
+			one = socket.socket(family, kind)
+			one.bind(name)
+			if kind == socket.SOCK_STREAM:
+				one.listen()
+			self.sockets.append(one)
+
+	def heard(self):
+		"""Whether anybody came."""
+		return bool(select.select(self.sockets, [], [], 0)[0])
+
+	def settle_down(self):
+		"""Until programs are forked from the zygote, and nothing more starts by itself."""
+		while not self.look():
+			time.sleep(0.1)
+		self.running = descendants(self.runner.process.pid)
+		self.before, self.objects = snapshot(self.victim), ipc_objects()
+
+	def look(self):
+		"""Notes the walls that a job finds around it. Whether it was forked from the zygote."""
+		result = self.run("probe_py", LOOK)
+		if result.verdict != "passed":
+			raise AssertionError(f"an honest job got {result.verdict}: {result.reason}\n{result.log('stderr')}")
+		seen = dict(line.split()[1:] for line in result.log().splitlines() if line.startswith("look: "))
+		self.walls = {name for name in ("pid", "net", "mnt", "ipc") if int(seen[name]) != os.stat(f"/proc/self/ns/{name}").st_ino}
+		self.walls |= {"seccomp"} if seen["seccomp"] == "2" else set()
+		return seen["warm"] == "1"
+
+	def close(self):
+		for one in self.sockets:
+			one.close()
+		self.runner.__exit__()
+		shutil.rmtree(self.top, ignore_errors=True)
+
+	# ---- jobs ----
+
+	def task(self, name):
+		if name not in self.tasks:
+			self.tasks[name] = self.read_task(name)
+		return self.tasks[name]
+
+	def read_task(self, name):
+		if name == "numbers_cu":
+			import folders
+			return jobs_of(folders.make_cu(self.top / name))[0]
+		own = HERE / "tasks" / name
+		return jobs_of(own if own.is_dir() else ROOT / "tasks" / name)[0]
+
+	def fill_in(self, text, task="", variant="", beside=""):
+		"""A variant may hold other words, so its turn comes first."""
+		right = next((path.read_text() for name in ("right.py", "passed.py") if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
+		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)), ("SECRET", str(self.victim / "secret")),
+				("PORT", str(self.port)), ("BESIDE", beside), ("TASK", task), ("RIGHT", right)):
+			text = text.replace(f"@{word}@", value)
+		return text
+
+	def run(self, task, submission, mode="test", device=None, change=None):
+		kind = self.task(task)
+		self.count += 1
+		message = {"id": self.count, "mode": mode, "device": device or CPU, "task": kind["task"], "files": kind["files"],
+			"submission": {"name": kind["submission"]["name"], "text": submission}, "python": PYTHON, "nvcc": NVCC}
+		if mode == "ranked":
+			message["secret_seed"] = SEED
+		message = merge(json.loads(json.dumps(message)), change or {})
+		self.runner.send({"job": message})
+		return self.runner.result(self.count)
+
+	def expect_honest(self):
+		"""The next job is a good one, and must pass."""
+		result = self.run("probe_py", "def custom_kernel(data): return data + data\n")
+		if result.verdict != "passed":
+			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
+
+	# ---- afterwards ----
+
+	def harm(self):
+		"""What is not as it was: sentences."""
+		found = []
+		if self.runner.process.poll() is not None:
+			return [f"podium-run has ended with {self.runner.process.returncode}: {self.runner.said()}"]
+		end = time.monotonic() + SETTLE_S
+		while (left := descendants(self.runner.process.pid) - self.running) and time.monotonic() < end:
+			time.sleep(0.02)
+		if left:
+			found.append(f"processes are left: {commands(left)}")
+		if gone := self.running - descendants(self.runner.process.pid):
+			found.append(f"processes of podium-run are gone: {gone}")
+		if entries := os.listdir(self.jobs):
+			found.append(f"the folder of jobs holds {entries}")
+		after = snapshot(self.victim)
+		if after != self.before:
+			found.append(f"changed on the host: {[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}")
+			self.before = after
+		if files := marked(self.mark):
+			found.append(f"files are left: {files[:5]}")
+			for path in files:
+				shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
+		if objects := [one for one in ipc_objects() if one not in self.objects]:
+			found.append(f"System V objects are left: {objects}")
+			self.objects = ipc_objects()
+		if self.heard():
+			found.append("somebody has reached a socket of the host")
+			for one in self.sockets:
+				one.close()
+			self.listen()
+		if words := self.runner.said():
+			found.append(f"podium-run said: {words}")
+		return found
