@@ -2,22 +2,27 @@
 """Attacks on podium-run, the real program: each file in cases/ is one, and case.py says how to read it.
 
 	tests/redteam/attacks.test.py [--on cpu|gpu] [WORD...]     those whose number is, or whose name contains, a WORD
+	tests/redteam/attacks.test.py --write-jobs DIR             what a GPU host needs of the task folders; for
+	                                                           PODIUM_REDTEAM_JOBS=DIR there
 
 After each of them the host must be as it was (no process, no file, nothing changed, nobody reached) and an honest job
 must pass. What cannot be stopped today is run and listed as skipped, with its reason; once it is stopped, the test
 fails until its line `cannot-stop` is gone. Attacks that need a GPU run on a GPU host, where tests/gpu/check starts this.
 """
+import base64
 import functools
+import gzip
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 import case as cases  # noqa: E402
-from host import GPU, NVCC, PYTHON, ROOT, Host  # noqa: E402
+from host import GPU, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
 import tap  # noqa: E402
 from tap import Skip, test  # noqa: E402
 
@@ -34,14 +39,9 @@ def read_arguments(words):
 	return on, words
 
 
+if sys.argv[1:2] == ["--write-jobs"]:
+	sys.exit(write_jobs(pathlib.Path(sys.argv[2])))
 ON, WORDS = read_arguments(sys.argv[1:])
-
-
-@functools.lru_cache(None)
-def host():
-	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
-		raise Skip(f"{PYTHON} cannot import torch")
-	return Host()
 
 
 @functools.lru_cache(None)
@@ -52,20 +52,27 @@ def gpu():
 	return {**GPU, "uuid": uuid, "compute_capability": capability}
 
 
+@functools.lru_cache(None)
+def host():
+	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+		raise Skip(f"{PYTHON} cannot import torch")
+	return Host(gpu() if ON == "gpu" else None)
+
+
 # ---- one attack ----
 
 def lacks_here(one):
 	"""Why it cannot be run here, or None."""
 	if ON not in one.on and not ("compiler" in one.on and ON == "cpu"):
 		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
-	if one.form == "cu" and not os.access(NVCC, os.X_OK):
+	if one.form == "cu" and "nvcc" not in one.programs and not os.access(NVCC, os.X_OK):
 		return "nvcc is not installed"
 	missing = [wall for wall in one.needs if wall not in host().walls]
 	return f"would harm this host, which lacks the wall: {', '.join(missing)}" if missing else None
 
 
 def device_of(one):
-	return gpu() if ON == "gpu" else GPU if one.form == "cu" else None
+	return GPU if ON == "cpu" and "compiler" in one.on else None
 
 
 def figures(result):
@@ -76,13 +83,27 @@ def lines_of(result):
 	return [line for position in range(len(result.stages)) for line in result.log("stdout", position).splitlines()]
 
 
+def texts_of(result):
+	"""All that the events say, with what is packed in them."""
+	packed = {}
+	for event in result.events:
+		if event["event"] == "artifact":
+			packed[event["position"]] = packed.get(event["position"], b"") + base64.b64decode(event["base64"])
+	return str(result.events) + "".join(gzip.decompress(piece).decode(errors="replace") for piece in packed.values())
+
+
+def unwanted(one):
+	"""(what it is, a word that shows it)"""
+	never = [("what must never be there", host().fill_in(one.never))] if one.never else []
+	return [("a secret of the host", host().nonce), ("a file of the host", host().line_of_passwords)] + never
+
+
 def unmet(one, result):
 	"""In which respects the attack was not stopped: sentences."""
 	found = []
 	if result.verdict not in one.verdicts:
 		found.append(f"the verdict is {result.verdict}, not {' or '.join(one.verdicts)}: {result.reason}")
-	if host().nonce in str(result.events):
-		found.append("a secret of the host stands in the events")
+	found += [f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)]
 	if one.required == "DENIED":
 		lines = lines_of(result)
 		found += [line for line in lines if line.startswith("could: ")][:20]
@@ -116,12 +137,16 @@ def attack(one, variant, task):
 	"""(in which respects it was not stopped, what it did to the host)"""
 	if one.before:
 		submit(one, (cases.CASES / one.before).read_text(), task, variant)
+	for name in one.programs:
+		host().install(name, host().fill_in((cases.CASES / f"_{name}").read_text(), task, variant))
 	program, words = start_beside(one)
 	try:
 		result = submit(one, one.text, task, variant, words)
 	finally:
 		if program:
 			program.communicate()
+		for name in one.programs:
+			host().install(name, None)
 	return unmet(one, result), host().harm() + excess(result)
 
 
@@ -163,7 +188,11 @@ def wanted(one):
 
 def register(one):
 	def run_case():
-		stage(one)
+		began = time.monotonic()
+		try:
+			stage(one)
+		finally:
+			print(f"# {one.title('')} took {time.monotonic() - began:.1f} s", flush=True)
 	run_case.__name__ = one.title("")
 	test(run_case)
 

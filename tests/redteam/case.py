@@ -14,10 +14,12 @@ The first has the number in the catalogue and the name. Then:
 	task         a folder in tasks/ beside the cases, or in the project's tasks/; `every`: each Python task that ships;
 	             default: probe_py, and for cu a harness in CUDA C++ that needs no GPU
 	mode         test (default), benchmark, ranked, profile
-	on           cpu (default), gpu, or both; `compiler`: for a GPU, but compiled only, or run without one
+	on           cpu (default), gpu, or both; `compiler`: as if for a GPU, but without one; default for cu
 	variants     words; the attack is run once with each, which stands for @VARIANT@ in the file
 	change       JSON that is merged into the job's message; what is in a list `name+` is added to the list `name`
 	before       a file in cases/ that a job before this one submits
+	programs     files in cases/, there with an underscore in front, that are programs in the folder @PROGRAMS@ meanwhile
+	never        a text that no event may hold, what is packed in artifacts included
 	beside       a program in cases/ that runs on the host meanwhile; what it prints first stands for @BESIDE@
 	needs        a wall without which the attack would harm the host (see WALLS in host.py): it is not run then
 	cannot-stop  why it is not stopped today; the attack is run nevertheless, and listed; should it be stopped, the line must go
@@ -31,13 +33,13 @@ What is required:
 
 In the file, @MARK@ is a word that names what this run leaves anywhere, @VICTIM@ a folder on the host that the attack
 aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's loopback, @TASK@ the task, @RIGHT@ a right
-submission to it; @VARIANT@ and @BESIDE@ are as above.
+submission to it, @PROGRAMS@ a folder; @VARIANT@ and @BESIDE@ are as above.
 """
 import pathlib
 import re
 
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
-KEYS = {"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before", "beside", "needs",
+KEYS = {"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before", "beside", "programs", "never", "needs",
 	"cannot-stop"}
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
 COMMENT = {".py": "# ", ".cu": "// "}
@@ -61,6 +63,8 @@ class Case:
 		self.variants = head.get("variants", "").split() or [""]
 		self.change = head.get("change", "{}")
 		self.before = head.get("before")
+		self.programs = head.get("programs", "").split()
+		self.never = head.get("never")
 		self.beside = head.get("beside")
 		self.needs = head.get("needs", "").split()
 		self.cannot_stop = head.get("cannot-stop")

@@ -15,10 +15,11 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "integration" / "run"), str(ROOT / "tests" / "integration" / "formats")]
+import runner  # noqa: E402
 from runner import CPU, GPU, HANG_S, NVCC, Result, Runner  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
-PYTHON = os.environ.get("PODIUM_PYTHON", "/usr/bin/python3")
+PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
 SEED = 271828182845
 # Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's.
 USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
@@ -46,6 +47,24 @@ def jobs_of(folder):
 	if answer.returncode:
 		raise AssertionError(answer.stderr)
 	return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def own_folder(name, top):
+	"""A task folder of the attacks, complete."""
+	folder = top / name
+	shutil.copytree(HERE / "tasks" / name, folder)
+	for helper in ("attack.py", "gpu.py"):
+		shutil.copy(HERE / helper, folder)
+	return folder
+
+
+def write_jobs(out):
+	"""The jobs of those folders, for a host that cannot read folders."""
+	out.mkdir(parents=True, exist_ok=True)
+	with tempfile.TemporaryDirectory() as top:
+		for folder in (HERE / "tasks").iterdir():
+			jobs = jobs_of(own_folder(folder.name, pathlib.Path(top)))
+			(out / f"{folder.name}.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs))
 
 
 def merge(base, change):
@@ -122,9 +141,19 @@ def ipc_objects():
 	return found
 
 
+def on_gpus():
+	"""(processes on the GPUs, MiB that are in use on each); nothing where there is none."""
+	if not shutil.which("nvidia-smi"):
+		return set(), []
+	def ask(what):
+		answer = subprocess.run(["nvidia-smi", f"--query-{what}", "--format=csv,noheader,nounits"], capture_output=True, text=True)
+		return answer.stdout.split("\n")[:-1] if answer.returncode == 0 else []
+	return set(ask("compute-apps=pid")), [int(line) for line in ask("gpu=memory.used")]
+
+
 class Attacked(Runner):
 	"""A podium-run with its zygote, whose error output is read while it runs."""
-	def __init__(self, directory, environment=None):
+	def __init__(self, directory, environment):
 		super().__init__("--python", PYTHON, "--user", USER, directory=directory, environment=environment)
 		os.set_blocking(self.process.stderr.fileno(), False)
 
@@ -134,17 +163,19 @@ class Attacked(Runner):
 
 
 class Host:
-	def __init__(self, environment=None):
+	def __init__(self, device=None):
+		self.device = device or CPU
 		self.top = pathlib.Path(tempfile.mkdtemp(prefix="podium-redteam.", dir="/tmp"))
 		self.top.chmod(0o711)
 		self.mark, self.nonce = "redteam-" + secrets.token_hex(6), "secret-" + secrets.token_hex(16)
+		self.line_of_passwords = next(line for line in open("/etc/passwd") if line.startswith("backup:")).strip()
 		self.make_victim()
-		self.jobs = self.top / "jobs"
+		self.jobs, self.programs = self.top / "jobs", self.top / "programs" / "bin"
 		self.jobs.mkdir(mode=0o711)
+		self.programs.mkdir(parents=True)
 		self.listen()
-		self.tasks, self.count, self.lookouts = {}, 0, []
-		self.environment = environment
-		self.runner = Attacked(self.jobs, environment)
+		self.tasks, self.count = {}, 0
+		self.runner = Attacked(self.jobs, {"PATH": f"{self.programs}:{os.environ['PATH']}"})
 		self.settle_down()
 
 	# ---- what is there ----
@@ -181,7 +212,7 @@ class Host:
 		while not self.look():
 			time.sleep(0.1)
 		self.running = descendants(self.runner.process.pid)
-		self.before, self.objects = snapshot(self.victim), ipc_objects()
+		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpus()
 
 	def look(self):
 		"""Notes the walls that a job finds around it. Whether it was forked from the zygote."""
@@ -210,21 +241,22 @@ class Host:
 		if name == "numbers_cu":
 			import folders
 			return jobs_of(folders.make_cu(self.top / name))[0]
-		own = HERE / "tasks" / name
-		return jobs_of(own if own.is_dir() else ROOT / "tasks" / name)[0]
+		if (HERE / "tasks" / name).is_dir():
+			return jobs_of(own_folder(name, self.top))[0]
+		return jobs_of(ROOT / "tasks" / name)[0]
 
 	def fill_in(self, text, task="", variant="", beside=""):
 		"""A variant may hold other words, so its turn comes first."""
 		right = next((path.read_text() for name in ("right.py", "passed.py") if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
 		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)), ("SECRET", str(self.victim / "secret")),
-				("PORT", str(self.port)), ("BESIDE", beside), ("TASK", task), ("RIGHT", right)):
+				("PORT", str(self.port)), ("PROGRAMS", str(self.programs)), ("BESIDE", beside), ("TASK", task), ("RIGHT", right)):
 			text = text.replace(f"@{word}@", value)
 		return text
 
 	def run(self, task, submission, mode="test", device=None, change=None):
 		kind = self.task(task)
 		self.count += 1
-		message = {"id": self.count, "mode": mode, "device": device or CPU, "task": kind["task"], "files": kind["files"],
+		message = {"id": self.count, "mode": mode, "device": device or self.device, "task": kind["task"], "files": kind["files"],
 			"submission": {"name": kind["submission"]["name"], "text": submission}, "python": PYTHON, "nvcc": NVCC}
 		if mode == "ranked":
 			message["secret_seed"] = SEED
@@ -238,7 +270,22 @@ class Host:
 		if result.verdict != "passed":
 			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
 
+	def install(self, name, text):
+		"""A program in the folder of programs; without a text it goes."""
+		path = self.programs / name
+		path.unlink(missing_ok=True)
+		if text is not None:
+			path.write_text(text)
+			path.chmod(0o755)
+
 	# ---- afterwards ----
+
+	def remove(self, paths):
+		for path in map(pathlib.Path, paths):
+			if path.is_dir() and not path.is_symlink():
+				shutil.rmtree(path, ignore_errors=True)
+			else:
+				path.unlink(missing_ok=True)
 
 	def harm(self):
 		"""What is not as it was: sentences."""
@@ -260,11 +307,12 @@ class Host:
 			self.before = after
 		if files := marked(self.mark):
 			found.append(f"files are left: {files[:5]}")
-			for path in files:
-				shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
+			self.remove(files)
 		if objects := [one for one in ipc_objects() if one not in self.objects]:
 			found.append(f"System V objects are left: {objects}")
-			self.objects = ipc_objects()
+			for kind, number in objects:
+				subprocess.run(["ipcrm", {"shm": "-m", "sem": "-s", "msg": "-q"}[kind], number])
+		found += self.harm_to_gpus()
 		if self.heard():
 			found.append("somebody has reached a socket of the host")
 			for one in self.sockets:
@@ -273,3 +321,14 @@ class Host:
 		if words := self.runner.said():
 			found.append(f"podium-run said: {words}")
 		return found
+
+	def harm_to_gpus(self):
+		end = time.monotonic() + SETTLE_S
+		while True:
+			processes, used = on_gpus()
+			new = processes - self.gpus[0]
+			more = [after - before for before, after in zip(self.gpus[1], used) if after - before > 64]
+			if not (new or more) or time.monotonic() > end:
+				break
+			time.sleep(0.1)
+		return [f"on the GPUs are left: processes {new}, {more} MiB"] if new or more else []

@@ -2,6 +2,7 @@
 # attempts: to find what an earlier job of somebody else has left in caches, homes, temporary folders, shared memory,
 #   message queues and System V objects
 # required: DENIED
+# on: cpu gpu
 # before: _22_plant.py
 import os
 from attack import attempt, custom_kernel, libc

@@ -2,22 +2,22 @@
 // attempts: to carry a file of the host away in the program, by the assembler's .incbin and .include and by #embed
 // required: VERDICT
 // verdict: compile error
-// variants: incbin include embed
+// variants: incbin include
 #include "task.h"
 #include <cstdio>
 
 #define VARIANT_@VARIANT@ 1
 #if defined VARIANT_incbin
 asm(".data\n.globl stolen\nstolen: .incbin \"@SECRET@\"\n.byte 0\n.text\n");
-#elif defined VARIANT_include
-asm(".include \"@VICTIM@/source.h\"");
-extern "C" const char stolen[] = "included";
-#else
+extern "C" const char stolen[];
+#elif defined __has_embed
 extern "C" const char stolen[] = {
 #embed "@SECRET@"
 , 0};
+#else
+asm(".include \"@VICTIM@/source.h\"");
+extern "C" const char stolen[] = "included";
 #endif
-extern "C" const char stolen[];
 
 output_t custom_kernel(input_t data)
 {

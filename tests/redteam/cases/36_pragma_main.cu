@@ -2,7 +2,6 @@
 // attempts: to take the harness's place: a main of its own, headers and macros of the same names, pragmas
 // required: FORGE-IGNORED
 // verdict: compile error or wrong answer
-// mode: ranked
 #pragma once
 #pragma GCC optimize("fast-math")
 #pragma push_macro("main")

@@ -2,9 +2,12 @@
 // attempts: to have the compiler print a gigabyte of warnings
 // required: VERDICT
 // verdict: compile error
-#define TEXT "@MARK@ xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-#pragma message(TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT TEXT)
-#if __INCLUDE_LEVEL__ < 24
+#define A "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define B A A A A A A A A A A A A A A A A
+#define C B B B B B B B B B B B B B B B B
+#define D C C C C C C C C C C C C C C C C
+#pragma message(D)
+#if __INCLUDE_LEVEL__ < 12
 #include __FILE__
 #include __FILE__
 #else
