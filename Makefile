@@ -7,7 +7,7 @@ V        ?=
 quietly   = $(if $(V),,@echo '  $(1)  $(patsubst $(B)/%,%,$@)';)
 B        := $(if $(SANITIZE),build/sanitize,build/release)
 CC       ?= gcc
-PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson
+PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson libseccomp
 
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \
@@ -92,7 +92,12 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 
 # The files that are embedded in programs.
 $(B)/lib/stock.o: $(filter-out %.pyc,$(wildcard harness/*))
-$(B)/worker/run/zygote.o: harness/zygote.py
+$(B)/worker/run/zygote.o: harness/zygote.py $(B)/worker/run/sandbox_enter.so
+$(B)/worker/run/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox_enter.so"'
+# For Python: so without sanitizers, whose own libraries an interpreter does not have.
+$(B)/worker/run/sandbox_enter.so: worker/run/sandbox_enter.c worker/run/sandbox_enter.h
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $<
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)

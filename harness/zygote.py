@@ -2,12 +2,15 @@
 
 podium-run starts it with a socket as descriptor 3 and sends, for each program, one message:
 
-    {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "user": [uid, gid, [group, ...]] or null, "limits": [[what, most], ...]}
+    {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "places": [-1, 7, 8, ...], "forks": true}
 
-with six descriptors: standard input, output, error, the result pipe, the folder to start in, and a pipe that holds the
-environment as NAME=VALUE with a zero behind each. The answer is {"pid": ...} once everything is set up and the
-program is about to begin, or {"error": "..."}. The program is a grandchild whose parent ends at once, so that
-podium-run, which takes orphans over, can wait for it like for one that it started itself.
+with descriptors: standard input, output, error, the result pipe, the folder to start in, a pipe that holds the
+environment as NAME=VALUE with a zero behind each, a file with what is to be known about the sandbox, and the places that
+are joined, in the order in which "places" counts them. What is done with those is sandbox_enter.c's affair, the code that
+podium-run uses itself, which comes as a shared object on descriptor 4. The answers are {"pid": ...} from the process that
+has forked the program, {"begins": true} from the program once everything is set up, or {"error": "..."}. The program is a
+grandchild whose parent ends at once, so that podium-run, which takes orphans over, can wait for it like for one that it
+started itself.
 
 A program sees what it would see in a fresh interpreter that has been told to run it, except that modules are there
 already. The zygote never touches CUDA, a seed, or a byte of a submission.
@@ -17,16 +20,15 @@ import ctypes
 import fcntl
 import json
 import os
-import resource
 import signal
 import socket
 import sys
 import types
 
-CONTROL = 3          # the socket
+CONTROL, LIBRARY = 3, 4  # the socket, and sandbox_enter.c
 HIGH = 512           # no descriptor that anybody counts on lies there
 MOST_BYTES = 1 << 16
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -34,6 +36,19 @@ libc = ctypes.CDLL(None, use_errno=True)
 def prctl(option, value):
     if libc.prctl(option, value, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
+
+
+def load_sandbox():
+    library = ctypes.CDLL(f"/proc/self/fd/{LIBRARY}", use_errno=True)
+    os.close(LIBRARY)
+    library.sandbox_join.restype = library.sandbox_confine.restype = ctypes.c_char_p
+    return library
+
+
+def succeed(step):
+    """`step`: what a call of sandbox_enter.c gave."""
+    if step:
+        raise OSError(f"it could not {step.decode()}: {os.strerror(ctypes.get_errno())}")
 
 
 def import_slow_modules():
@@ -106,22 +121,6 @@ def reset_signals():
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-
-
-def change_user(user):
-    if user:
-        uid, gid, groups = user
-        os.setgroups(groups)
-        os.setresgid(gid, gid, gid)
-        os.setresuid(uid, uid, uid)
-
-
-def set_limits(limits):
-    for what, most in limits:
-        hard = resource.getrlimit(what)[1]
-        if hard != resource.RLIM_INFINITY:
-            most = min(most, hard)
-        resource.setrlimit(what, (most, most))
 
 
 def set_environment(variables):
@@ -260,40 +259,48 @@ def spawns_interpreters(arguments):
 # ---- the zygote ----
 
 
-def set_up(message, folder):
-    """Everything between the fork and the program's first line, as podium-run does it for other programs."""
-    os.umask(0o077)
-    os.setsid()
-    reset_signals()
-    set_limits(message["limits"])
-    change_user(message["user"])
-    os.fchdir(folder)
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    prctl(PR_SET_DUMPABLE, 1)
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != message["parent"]:
-        raise OSError("podium-run has ended")
+def say(answer, **members):
+    os.write(answer, json.dumps(members).encode())
+
+
+def enter(answer, message, entry, places):
+    """Into the sandbox; returns in the process that is in it."""
+    succeed(sandbox.sandbox_join(entry, (ctypes.c_int * len(places))(*places)))
+    if not message["forks"]:
+        say(answer, pid=os.getpid())
+        return
+    pid = os.fork()
+    if pid:
+        say(answer, pid=pid)
+        os._exit(0)
 
 
 def start(control, message, descriptors):
     """In the grandchild: becomes the program. Returns what to call."""
-    *standard, folder, environment = map(move_up, descriptors)
+    *standard, folder, environment, about = (move_up(descriptor) for descriptor in descriptors[:7])
+    joined = [move_up(descriptor) for descriptor in descriptors[7:]]
     answer = move_up(control.detach())
     try:
-        set_up(message, folder)
+        with open(about, "rb") as stream:
+            stream.seek(0)
+            entry = stream.read()
+        enter(answer, message, entry, [joined[place - 7] if place >= 0 else -1 for place in message["places"]])
+        reset_signals()
+        for number, descriptor in enumerate(standard):
+            os.dup2(descriptor, number)
+        keep_only([answer, environment, folder], len(standard))
+        succeed(sandbox.sandbox_confine(entry, folder))
+        os.close(folder)
     except Exception as error:
-        os.write(answer, json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
+        say(answer, error=f"{type(error).__name__}: {error}")
         os._exit(127)
-    for number, descriptor in enumerate(standard):
-        os.dup2(descriptor, number)
-    keep_only([answer, environment], len(standard))
     spawned = offer_spawns() if spawns_interpreters(message["arguments"]) else None
     if spawned:
         return lambda: run_command(*spawned)
     # Only now, so that what is forked off for others has never seen a seed.
     set_environment(read_all(environment).split(b"\0")[:-1])
     renew_state()
-    os.write(answer, json.dumps({"pid": os.getpid()}).encode())
+    say(answer, begins=True)
     os.close(answer)
     return lambda: run_file(message["arguments"])
 
@@ -313,5 +320,6 @@ def serve():
 
 
 prctl(PR_SET_DUMPABLE, 0)  # a submission of the same user must not reach into it
+sandbox = load_sandbox()
 import_slow_modules()
 serve()()

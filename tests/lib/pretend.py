@@ -18,7 +18,7 @@ def pretend_driver(folder):
 
 
 NCU = """#!/bin/sh
-# Understands what podium-run asks of ncu. It leaves a line for each program in `calls`.
+# Understands what podium-run asks of ncu. It writes a line for each program into `calls`.
 calls={calls}
 if [ "$1" = --import ]; then
 	echo "import $*" >> $calls
@@ -57,14 +57,36 @@ sleep 600
 """
 
 
+class Calls:
+	"""What the pretended ncu was called with. A pipe, because programs in the sandbox cannot write to files out here."""
+	def __init__(self, path):
+		path.unlink(missing_ok=True)
+		os.mkfifo(path)
+		path.chmod(0o666)
+		self.pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # so that nobody who writes waits for a reader
+
+	def read_text(self):
+		text = b""
+		try:
+			while True:
+				text += os.read(self.pipe, 1 << 16)
+		except BlockingIOError:
+			return text.decode()
+
+	def __del__(self):
+		os.close(self.pipe)
+
+
+kept = []
+
+
 def pretend_ncu(folder, does=PROFILES, size=1000):
-	"""Makes an ncu in `folder`; returns the environment in which it is found, and the file in which it counts."""
+	"""Makes an ncu in `folder`; returns the environment in which it is found, and what it is called with."""
 	folder.mkdir(exist_ok=True)
 	folder.chmod(0o755)
-	calls = folder / "calls"
-	calls.write_text("")
-	calls.chmod(0o666)
+	calls = Calls(folder / "calls")
+	kept.append(calls)
 	program = folder / "ncu"
-	program.write_text(NCU.replace("{calls}", str(calls)) + does.replace("{size}", str(size)))
+	program.write_text(NCU.replace("{calls}", str(folder / "calls")) + does.replace("{size}", str(size)))
 	program.chmod(0o755)
 	return {"PATH": f"{folder}:{os.environ['PATH']}"}, calls

@@ -144,7 +144,7 @@ int compile_cu(struct run *run, struct stage *stage, struct error *error)
 	struct variables variables = variables_for_compiler(run->arena, run->job, &run->workspace);
 	struct process process = {
 		.arguments = command.list, .environment = variables.list, .timeout_ms = limit_ms,
-		.most_address_space = most_memory_bytes,
+		.most_address_space = most_memory_bytes, .view = { .programs = { run->job->nvcc } },
 	};
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	if ((rc = stage_run_program(run, stage, &process, result, error)))

@@ -37,7 +37,7 @@ int compile_py(struct run *run, struct stage *stage, struct error *error)
 	const char *arguments[] = { job->python, "-I", "../check_syntax.py", job->slot, NULL };
 	struct process process = {
 		.arguments = arguments, .environment = variables.list, .timeout_ms = limit_ms,
-		.most_address_space = most_memory_bytes,
+		.most_address_space = most_memory_bytes, .view = { .programs = { job->python } },
 	};
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	rc = stage_run_program(run, stage, &process, result, error);

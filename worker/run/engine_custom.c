@@ -193,6 +193,7 @@ static struct process harness_process(const struct run *run, struct evaluation *
 		.arguments = words, .environment = variables->list,
 		.timeout_ms = *(const int64_t *)(const void *)((const char *)task + kind->timeout_offset) * 1000,
 		.on_result = take_result, .context = evaluation, .zygote = run->zygote,
+		.view = { .gpus = run->job->device.uuid, .loopback = task->multi_gpu, .programs = { run->job->python, run->job->nvcc } },
 	};
 }
 
@@ -245,6 +246,8 @@ static bool try_ncu(struct run *run, struct stage *stage, struct evaluation *eva
 	struct process process = harness_process(run, evaluation, &variables);
 	process.arguments = profiler_command(run->arena, profiler, process.arguments);
 	process.zygote = NULL;
+	process.view.programs[2] = profiler->ncu;
+	process.view.is_profiled = process.view.loopback = true; /* it talks to the program by TCP */
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	struct error error;
 	if (stage_try_program(run, stage, &process, result, &error))

@@ -127,6 +127,12 @@ static void judge_results(const struct process_result *result, struct results *r
 	}
 }
 
+static void append_memory_limit(struct buffer *out, const struct process *process)
+{
+	buffer_printf(out, "The program, with all that it had started and written, took more than %.1f GiB of memory",
+		(double)process->host->most_memory_bytes / (1 << 30));
+}
+
 /* Endings that mean the same for every program. False for an exit, where the exit code decides. */
 static bool judge_ending(const struct process *process, const struct process_result *result, struct judgement *out)
 {
@@ -143,9 +149,19 @@ static bool judge_ending(const struct process *process, const struct process_res
 		out->verdict = VERDICT_OUTPUT_LIMIT;
 		buffer_printf(&out->message, "More than %d MiB were printed", process_most_output_bytes >> 20);
 		return true;
+	case PROCESS_TOO_LARGE:
+		out->verdict = VERDICT_MEMORY_LIMIT;
+		append_memory_limit(&out->message, process);
+		return true;
+	case PROCESS_TOO_MANY:
+		out->verdict = VERDICT_RUNTIME_ERROR;
+		buffer_printf(&out->message, "The program had more than %" PRId64 " processes and threads at once", process->host->most_processes);
+		return true;
 	case PROCESS_SIGNALLED:
 		out->verdict = result->out_of_memory ? VERDICT_MEMORY_LIMIT : VERDICT_RUNTIME_ERROR;
-		if (result->out_of_memory)
+		if (result->out_of_memory && process->host->groups.folder >= 0)
+			append_memory_limit(&out->message, process);
+		else if (result->out_of_memory)
 			buffer_text(&out->message, "The machine ran out of memory and the program was killed");
 		else
 			buffer_printf(&out->message, "The program was ended by the signal SIG%s (%s)",

@@ -31,9 +31,9 @@ static const char PYTHON_FACTS[] =
 	"facts.update((name, version(name)) for name in ('torch', 'triton', 'numpy'))\n"
 	"print(json.dumps({name: value for name, value in facts.items() if value}))\n";
 
-struct machine machine_make(const struct account *account)
+struct machine machine_make(const struct sandbox_host *host)
 {
-	return (struct machine){ .account = account, .asked = json_object() };
+	return (struct machine){ .host = host, .asked = json_object() };
 }
 
 void machine_free(struct machine *machine)
@@ -43,15 +43,16 @@ void machine_free(struct machine *machine)
 }
 
 /* Runs a program that has nothing to do with a submission and returns what it printed; "" if it failed. */
-static char *ask(const struct account *account, const char *const *arguments, int64_t timeout_ms, bool *good)
+static char *ask(const struct sandbox_host *host, const char *const *arguments, int64_t timeout_ms, bool *good)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer text = {0};
 	cleanup_fd int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct process_result *result = arena_alloc(arena, sizeof *result);
-	struct variables variables = variables_basic(arena, account, (const char *const[]){ arguments[0], NULL }, "/nonexistent");
+	struct variables variables = variables_basic(arena, host->account, (const char *const[]){ arguments[0], NULL }, "/nonexistent");
 	struct process process = {
-		.arguments = arguments, .environment = variables.list, .folder = root, .account = account, .timeout_ms = timeout_ms,
+		.arguments = arguments, .environment = variables.list, .host = host, .view = { .programs = { arguments[0] } },
+		.folder = root, .inside = "/", .timeout_ms = timeout_ms,
 	};
 	*good = process_run(&process, result, NULL) == 0 && result->ending == PROCESS_EXITED && result->code == 0;
 	if (*good)
@@ -59,32 +60,32 @@ static char *ask(const struct account *account, const char *const *arguments, in
 	return strdup(buffer_string(&text));
 }
 
-static json_t *ask_python(const struct account *account, const char *python)
+static json_t *ask_python(const struct sandbox_host *host, const char *python)
 {
 	bool good;
-	cleanup_free char *text = ask(account, (const char *const[]){ python, "-I", "-c", PYTHON_FACTS, NULL }, answer_ms, &good);
+	cleanup_free char *text = ask(host, (const char *const[]){ python, "-I", "-c", PYTHON_FACTS, NULL }, answer_ms, &good);
 	return json_loads(text ? text : "", 0, NULL);
 }
 
 /* "Cuda compilation tools, release 13.0, V13.0.88" */
-static json_t *ask_nvcc(const struct account *account, const char *nvcc)
+static json_t *ask_nvcc(const struct sandbox_host *host, const char *nvcc)
 {
 	bool good;
 	char version[32];
-	cleanup_free char *text = ask(account, (const char *const[]){ nvcc, "--version", NULL }, answer_ms, &good);
+	cleanup_free char *text = ask(host, (const char *const[]){ nvcc, "--version", NULL }, answer_ms, &good);
 	const char *found = text ? strstr(text, ", V") : NULL;
 	return found && sscanf(found, ", V%31[0-9.]", version) == 1 ? json_pack("{s:s}", "nvcc", version) : NULL;
 }
 
 /* Adds what `program` says of itself, asking it only once. */
 static void add_facts(struct machine *machine, json_t *environment, const char *program,
-	json_t *(*ask_program)(const struct account *account, const char *program))
+	json_t *(*ask_program)(const struct sandbox_host *host, const char *program))
 {
 	if (!program[0])
 		return;
 	json_t *facts = json_object_get(machine->asked, program);
 	if (!facts) {
-		facts = ask_program(machine->account, program);
+		facts = ask_program(machine->host, program);
 		if (!facts)
 			facts = json_object();
 		json_object_set_new(machine->asked, program, facts);
@@ -134,18 +135,18 @@ json_t *machine_environment(struct machine *machine, const struct job *job)
 	return environment;
 }
 
-static bool imports_torch(const struct account *account, const char *python)
+static bool imports_torch(const struct sandbox_host *host, const char *python)
 {
 	bool good;
-	free(ask(account, (const char *const[]){ python, "-I", "-c", "import torch", NULL }, import_ms, &good));
+	free(ask(host, (const char *const[]){ python, "-I", "-c", "import torch", NULL }, import_ms, &good));
 	return good;
 }
 
-char *machine_find_python(const struct account *account, const char *candidate)
+char *machine_find_python(const struct sandbox_host *host, const char *candidate)
 {
 	static const char last[] = "/usr/bin";
 	if (candidate)
-		return imports_torch(account, candidate) ? strdup(candidate) : NULL;
+		return imports_torch(host, candidate) ? strdup(candidate) : NULL;
 	const char *path = getenv("PATH") ? getenv("PATH") : "";
 	cleanup_buffer struct buffer folders = {0};
 	buffer_printf(&folders, "%s:%s", path, last);
@@ -153,7 +154,7 @@ char *machine_find_python(const struct account *account, const char *candidate)
 	for (char *folder; (folder = strsep(&rest, ":"));) {
 		cleanup_buffer struct buffer python = {0};
 		buffer_printf(&python, "%s/python3", folder);
-		if (folder[0] == '/' && access(python.data, F_OK) == 0 && imports_torch(account, python.data))
+		if (folder[0] == '/' && access(python.data, F_OK) == 0 && imports_torch(host, python.data))
 			return steal_pointer(&python.data);
 	}
 	return NULL;

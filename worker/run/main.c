@@ -6,6 +6,7 @@
 #include "worker/run/reaper.h"
 #include "worker/run/run.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <sodium.h>
@@ -17,8 +18,9 @@
 enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
-	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once]\n"
+	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once] [LIMITS]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
+	"       podium-run --walls [--user NAME]\n"
 	"\n"
 	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes events to\n"
 	"standard output.\n"
@@ -29,24 +31,38 @@ static const char USAGE[] =
 	"  --once                end after one job; the end of input does not cancel it\n"
 	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first python3 on the\n"
 	"                        PATH or in /usr/bin that this user can start and that can import torch\n"
+	"  --walls               try each wall of the sandbox and print what came of it as JSON\n"
+	"  --show PATHS          further files and folders that programs in the sandbox may read, with colons between\n"
+	"                        them; the system's, the interpreter's and the toolkit's are there (PODIUM_SANDBOX_SHOW)\n"
 	"  --help, --version\n"
+	"\n"
+	"LIMITS of each program, with all that it starts and writes:\n"
+	"\n"
+	"  --memory MIB          memory (PODIUM_SANDBOX_MEMORY_MIB; default: three quarters of the machine's)\n"
+	"  --disk MIB            files (PODIUM_SANDBOX_DISK_MIB; default: half of that memory, 16 GiB at most)\n"
+	"  --processes N         processes and threads (PODIUM_SANDBOX_PROCESSES; default: 2048)\n"
 	"\n"
 	"Exit codes: 0 end of input or told to end, 1 failed (a sentence is on standard error, except that\n"
 	"--find-python says nothing when there is no such interpreter), 2 wrong usage.\n";
 
 struct options {
 	const char *directory, *user, *python;
-	bool once, find_python;
+	bool once, find_python, walls;
+	const char *show, *memory, *disk, *processes;
 };
 
-enum { OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_WALLS, OPTION_SHOW, OPTION_MEMORY, OPTION_DISK, OPTION_PROCESSES,
+	OPTION_HELP, OPTION_VERSION };
 
 /* Returns -1 to go on, else the exit code. */
 static int read_options(int count, char **words, struct options *options)
 {
 	static const struct option known[] = {
 		{ "directory", required_argument, NULL, OPTION_DIRECTORY }, { "user", required_argument, NULL, OPTION_USER },
-		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON }, { "find-python", optional_argument, NULL, OPTION_FIND_PYTHON },
+		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON },
+		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON }, { "walls", no_argument, NULL, OPTION_WALLS },
+		{ "show", required_argument, NULL, OPTION_SHOW }, { "memory", required_argument, NULL, OPTION_MEMORY },
+		{ "disk", required_argument, NULL, OPTION_DISK }, { "processes", required_argument, NULL, OPTION_PROCESSES },
 		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION }, { 0 },
 	};
 	for (int option; (option = getopt_long(count, words, "", known, NULL)) != -1;) {
@@ -56,6 +72,11 @@ static int read_options(int count, char **words, struct options *options)
 		case OPTION_ONCE: options->once = true; break;
 		case OPTION_PYTHON: options->python = optarg; break;
 		case OPTION_FIND_PYTHON: options->find_python = true; options->python = optarg; break;
+		case OPTION_WALLS: options->walls = true; break;
+		case OPTION_SHOW: options->show = optarg; break;
+		case OPTION_MEMORY: options->memory = optarg; break;
+		case OPTION_DISK: options->disk = optarg; break;
+		case OPTION_PROCESSES: options->processes = optarg; break;
 		case OPTION_HELP: fputs(USAGE, stdout); return EXIT_SUCCESS;
 		case OPTION_VERSION: puts("podium-run " PODIUM_VERSION); return EXIT_SUCCESS;
 		default: fputs("Try podium-run --help.\n", stderr); return EXIT_WRONG_USAGE;
@@ -67,9 +88,47 @@ static int read_options(int count, char **words, struct options *options)
 	return EXIT_WRONG_USAGE;
 }
 
-static int find_python(const struct account *account, const char *candidate)
+/* A whole number above 0 from the option, else from the variable; 0 where neither is given. */
+static int read_limit(const char *option, const char *variable, int64_t unit, int64_t *limit, struct error *error)
 {
-	cleanup_free char *python = machine_find_python(account, candidate);
+	const char *text = option ? option : getenv(variable);
+	char *end;
+	if (!text || !*text)
+		return 0;
+	errno = 0;
+	long long number = strtoll(text, &end, 10);
+	if (errno || *end || number <= 0 || number > INT64_MAX / unit)
+		return fail(error, ERROR_INPUT, "\"%.40s\" is no limit (%s): it must be a whole number above 0.", text, variable);
+	*limit = number * unit;
+	return 0;
+}
+
+static int prepare(const struct options *options, const struct account *account, struct sandbox_host *host, struct error *error)
+{
+	static const int64_t mib = 1 << 20;
+	host->shown = options->show ? options->show : getenv("PODIUM_SANDBOX_SHOW");
+	int rc;
+	if ((rc = read_limit(options->memory, "PODIUM_SANDBOX_MEMORY_MIB", mib, &host->most_memory_bytes, error)) ||
+		(rc = read_limit(options->disk, "PODIUM_SANDBOX_DISK_MIB", mib, &host->most_disk_bytes, error)) ||
+		(rc = read_limit(options->processes, "PODIUM_SANDBOX_PROCESSES", 1, &host->most_processes, error)) ||
+		(rc = workspace_make_directory(options->directory, account, error)))
+		return rc;
+	return sandbox_prepare(host, account, options->directory, error);
+}
+
+static int tell_walls(struct sandbox_host *host)
+{
+	json_t *walls = sandbox_walls(host);
+	cleanup_free char *text = json_dumps(walls, JSON_INDENT(1));
+	json_decref(walls);
+	if (!text || puts(text) < 0 || fflush(stdout))
+		return EXIT_FAILURE;
+	return EXIT_SUCCESS;
+}
+
+static int find_python(const struct sandbox_host *host, const char *candidate)
+{
+	cleanup_free char *python = machine_find_python(host, candidate);
 	if (!python)
 		return EXIT_FAILURE;
 	puts(python);
@@ -78,16 +137,16 @@ static int find_python(const struct account *account, const char *candidate)
 
 /* False when it ended because of a fault. */
 static bool run_jobs(struct inbox *inbox, struct events *events, int base, const struct options *options,
-	const struct account *account)
+	const struct sandbox_host *host)
 {
-	struct machine machine = machine_make(account);
+	struct machine machine = machine_make(host);
 	struct zygote zygote = zygote_none;
 	bool good = true;
 	if (options->python)
 		zygote_start(&zygote, options->python);
 	event_ready(events);
 	for (json_t *message; good && (message = inbox_next(inbox));) {
-		good = run_job(message, base, options->directory, account, &machine, &zygote, inbox, events);
+		good = run_job(message, base, host, &machine, &zygote, inbox, events);
 		json_decref(message);
 		inbox->running = -1;
 		if (options->once)
@@ -100,14 +159,14 @@ static bool run_jobs(struct inbox *inbox, struct events *events, int base, const
 	return good && !events->lost;
 }
 
-static int serve(const struct options *options, const struct account *account, struct error *error)
+static int serve(const struct options *options, const struct sandbox_host *host, struct error *error)
 {
 	struct events events = { .descriptor = STDOUT_FILENO };
 	struct inbox inbox;
-	cleanup_fd int base = workspace_base(options->directory, account, error);
+	cleanup_fd int base = workspace_base(options->directory, host->account, error);
 	if (base < 0 || inbox_open(&inbox, &events, options->once, error))
 		return error->code;
-	bool good = run_jobs(&inbox, &events, base, options, account);
+	bool good = run_jobs(&inbox, &events, base, options, host);
 	inbox_close(&inbox);
 	return good ? 0 : ERROR_SYSTEM;
 }
@@ -117,6 +176,7 @@ int main(int count, char **words)
 	const char *temporary = getenv("TMPDIR");
 	struct options options = { .directory = temporary && temporary[0] ? temporary : "/tmp", .user = "nobody" };
 	struct account account;
+	static struct sandbox_host host;
 	struct error error = {0};
 	log_open("podium-run");
 	int code = read_options(count, words, &options);
@@ -125,13 +185,16 @@ int main(int count, char **words)
 	signal(SIGPIPE, SIG_IGN);
 	/* Else a submission of the same user could reach into this process or write events through /proc. */
 	prctl(PR_SET_DUMPABLE, 0);
-	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)) {
+	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error) ||
+		prepare(&options, &account, &host, &error)) {
 		log_error("%s", error.text[0] ? error.text : "The system gives no random numbers.");
 		return EXIT_FAILURE;
 	}
 	if (options.find_python)
-		return find_python(&account, options.python);
-	if (serve(&options, &account, &error) == 0)
+		return find_python(&host, options.python);
+	if (options.walls)
+		return tell_walls(&host);
+	if (serve(&options, &host, &error) == 0)
 		return EXIT_SUCCESS;
 	if (error.text[0])
 		log_error("%s", error.text);

@@ -4,6 +4,7 @@
 #include "worker/run/clock.h"
 #include "worker/run/reaper.h"
 #include "worker/run/spawn.h"
+#include "worker/run/watchdog.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +20,8 @@ struct running {
 	const struct process *process;
 	struct process_result *result;
 	struct child child;
+	struct sandbox sandbox;
+	struct watchdog watchdog;
 	int64_t started_ms;
 	bool over;
 };
@@ -88,16 +91,34 @@ static int watch_children(void)
 	return sigprocmask(SIG_BLOCK, &ends, NULL) ? -1 : signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static void guard(struct running *running)
+{
+	static const enum process_ending endings[] = { [WATCHDOG_MEMORY] = PROCESS_TOO_LARGE, [WATCHDOG_PROCESSES] = PROCESS_TOO_MANY };
+	enum watchdog_finding finding = watchdog_look(&running->watchdog);
+	if (finding != WATCHDOG_NOTHING)
+		end(running, endings[finding]);
+}
+
+/* Until the deadline or the watchdog's next look. */
+static int patience_ms(const struct running *running, int64_t left_ms)
+{
+	enum { most_ms = 1000 * 1000 };
+	int64_t look_ms = watchdog_wait_ms(&running->watchdog);
+	int64_t wait_ms = look_ms >= 0 && look_ms < left_ms ? look_ms : left_ms;
+	return wait_ms > most_ms ? most_ms : (int)wait_ms;
+}
+
 /* Waits for whatever comes first and deals with it. */
 static void step(struct running *running, int exits)
 {
 	const struct process_watch *watch = &running->process->watch;
-	enum { EXITED = SPAWN_PIPES, INPUT, OTHER_INPUT, OUTPUT, PLACES };
+	enum { EXITED = SPAWN_PIPES, INPUT, OTHER_INPUT, OUTPUT, LIMIT, PLACES };
 	struct pollfd ready[PLACES] = {
 		[EXITED] = { exits, POLLIN, 0 },
 		[INPUT] = { watch->look ? watch->inputs[0] : -1, POLLIN, 0 },
 		[OTHER_INPUT] = { watch->look ? watch->inputs[1] : -1, POLLIN, 0 },
 		[OUTPUT] = { watch->look ? watch->output : -1, 0, 0 },
+		[LIMIT] = { running->watchdog.event, POLLPRI, 0 },
 	};
 	for (int i = 0; i < SPAWN_PIPES; i++)
 		ready[i] = (struct pollfd){ running->child.pipes[i], POLLIN, 0 };
@@ -106,7 +127,10 @@ static void step(struct running *running, int exits)
 		end(running, PROCESS_TIMEOUT);
 		return;
 	}
-	if (poll(ready, COUNT(ready), left_ms > 1000 * 1000 ? 1000 * 1000 : (int)left_ms) <= 0)
+	int count = poll(ready, COUNT(ready), patience_ms(running, left_ms));
+	if (watchdog_wait_ms(&running->watchdog) == 0 || ready[LIMIT].revents & POLLPRI)
+		guard(running);
+	if (count <= 0)
 		return;
 	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
 		if (ready[pipe].revents)
@@ -138,23 +162,40 @@ static void drain(struct running *running)
 			;
 }
 
+/* Starts the program in its sandbox. What was opened is the caller's to close, also after an error. */
+static int begin(struct running *running, struct error *error)
+{
+	const struct process *process = running->process;
+	int rc = sandbox_open(process->host, &process->view, &running->sandbox, error);
+	if (!rc)
+		rc = spawn(process, &running->sandbox, &running->child, error);
+	watchdog_start(&running->watchdog, &running->sandbox);
+	running->started_ms = clock_ms();
+	return rc;
+}
+
+static bool was_killed_for_memory(const struct running *running, long long kills_before)
+{
+	const struct process_result *result = running->result;
+	return result->ending == PROCESS_SIGNALLED && result->code == SIGKILL &&
+		(control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
+}
+
 int process_run(const struct process *process, struct process_result *result, struct error *error)
 {
 	memset(result, 0, sizeof *result);
-	struct running running = { .process = process, .result = result };
+	struct running running = { .process = process, .result = result, .sandbox = sandbox_none, .child = child_none };
 	long long kills = memory_kills();
 	cleanup_fd int exits = watch_children();
 	if (exits < 0)
 		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.", strerror(errno));
-	int rc = spawn(process, &running.child, error);
-	if (rc)
-		return rc;
-	running.started_ms = clock_ms();
-	while (!running.over)
+	int rc = begin(&running, error);
+	while (!rc && !running.over)
 		step(&running, exits);
-	rc = reaper_end_all(error);
+	result->out_of_memory = !rc && was_killed_for_memory(&running, kills);
+	sandbox_end(&running.sandbox);
+	int left = reaper_end_all(rc ? NULL : error);
 	drain(&running);
 	spawn_close(&running.child);
-	result->out_of_memory = result->ending == PROCESS_SIGNALLED && result->code == SIGKILL && memory_kills() > kills;
-	return rc;
+	return rc ? rc : left;
 }

@@ -3,8 +3,8 @@
 #define PODIUM_RUN_PROCESS_H
 
 #include "lib/error.h"
-#include "worker/run/account.h"
 #include "worker/run/capture.h"
+#include "worker/run/sandbox.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,8 +29,10 @@ struct zygote;
 struct process {
 	const char *const *arguments;   /* NULL at the end; the first is a path with a slash */
 	const char *const *environment; /* NULL at the end; all of it */
-	int folder;                     /* descriptor of the folder it starts in */
-	const struct account *account;
+	const struct sandbox_host *host; /* where it is put into a sandbox of its own, as the host's account */
+	struct sandbox_view view;       /* and what it sees there */
+	int folder;                     /* descriptor of the folder it starts in, */
+	const char *inside;             /* and the same as a path in the sandbox, where that has a root of its own */
 	int64_t timeout_ms;
 	uint64_t most_address_space;    /* bytes; 0: no limit, as CUDA needs */
 	struct zygote *zygote;          /* that it may be forked from; NULL: none */
@@ -46,6 +48,8 @@ enum process_ending {
 	PROCESS_STOPPED,  /* the watcher said so */
 	PROCESS_REFUSED,  /* on_result said so */
 	PROCESS_FLOODED,  /* more output than process_most_output_bytes */
+	PROCESS_TOO_LARGE,/* it and what it started took more memory than the host gives */
+	PROCESS_TOO_MANY, /* more processes and threads */
 };
 
 struct process_result {
@@ -56,8 +60,8 @@ struct process_result {
 	struct capture output, errors;
 };
 
-/* The program is the leader of its own session and gets /dev/null, two pipes, the result pipe if wanted,
- * and no other descriptor. When it ends, or is ended, all its descendants are killed; then what stands in
+/* The program runs in a sandbox of its own. It is the leader of its own session and gets /dev/null, two pipes, the result pipe if wanted,
+ * and no other descriptor. When it ends, or is ended, all that runs in its sandbox is killed, and all its descendants; then what stands in
  * the pipes is read, without waiting for anybody who may still hold them.
  * An error means that it could not be started or not be ended. */
 int process_run(const struct process *process, struct process_result *result, struct error *error);

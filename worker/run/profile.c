@@ -133,9 +133,11 @@ static void read_text(struct profile *profile, struct arena *arena, const struct
 	/* A kernel takes some 16 KiB, and 64 KiB are kept of what a program prints. */
 	const char *words[] = { profiler->ncu, "--import", REPORT, "-c", "4", NULL };
 	struct process import = {
-		.arguments = words, .environment = process->environment, .folder = process->folder, .account = process->account,
-		.timeout_ms = text_ms, .watch = process->watch,
+		.arguments = words, .environment = process->environment, .host = process->host, .view = process->view,
+		.folder = process->folder, .inside = process->inside, .timeout_ms = text_ms, .watch = process->watch,
 	};
+	import.view.freeze = false; /* what lies there now is not all ours */
+	import.view.gpus = NULL;
 	struct process_result *result = arena_alloc(arena, sizeof *result);
 	if (process_run(&import, result, NULL) == 0 && result->ending == PROCESS_EXITED && result->code == 0)
 		capture_text(&result->output, &profile->text);

@@ -91,6 +91,18 @@ static void mark_descendants(struct relative *all, size_t count)
 	}
 }
 
+size_t reaper_descendants(pid_t *list, size_t most)
+{
+	cleanup_buffer struct buffer found = {0};
+	size_t count = read_all(&found), have = 0;
+	struct relative *all = (struct relative *)(void *)found.data;
+	mark_descendants(all, count);
+	for (size_t i = 0; i < count && have < most; i++)
+		if (all[i].descendant)
+			list[have++] = all[i].pid;
+	return have;
+}
+
 /* Sends `number` to all descendants. Returns how many of them were still able to run. */
 static size_t signal_descendants(int number)
 {
@@ -105,17 +117,6 @@ static size_t signal_descendants(int number)
 		kill(all[i].pid, number);
 	}
 	return running;
-}
-
-static size_t count_descendants(void)
-{
-	cleanup_buffer struct buffer list = {0};
-	size_t count = read_all(&list), found = 0;
-	struct relative *all = (struct relative *)(void *)list.data;
-	mark_descendants(all, count);
-	for (size_t i = 0; i < count; i++)
-		found += all[i].descendant;
-	return found;
 }
 
 /* Stopped processes still count against the limit of processes, so a fork bomb cannot refill itself
@@ -135,7 +136,8 @@ static bool reap(void)
 		reaper_note(pid);
 	if (pid < 0)
 		return errno != ECHILD;
-	return !spared || count_descendants() > 0;
+	pid_t first;
+	return !spared || reaper_descendants(&first, 1) > 0;
 }
 
 int reaper_end_all(struct error *error)

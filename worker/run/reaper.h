@@ -6,6 +6,7 @@
 #include "lib/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Once, at the start. */
@@ -17,6 +18,9 @@ bool reaper_is_spared(pid_t pid);
 
 /* Tells the reaper of a child that somebody else has waited for. */
 void reaper_note(pid_t pid);
+
+/* The descendants that there are now, up to `most`. Returns how many are in the list. */
+size_t reaper_descendants(pid_t *list, size_t most);
 
 /* Kills and reaps all descendants of podium-run. ERROR_SYSTEM when some are still there after ten
  * seconds, which only a process that hangs in a driver manages. */

@@ -20,8 +20,8 @@ static void hide_seed(struct events *events, const struct job *job)
 }
 
 /* Everything between the job's message and its verdict. */
-static int perform(struct run *run, const json_t *message, struct job *job, int base, const char *directory,
-	const struct account *account, struct machine *machine, struct judgement *judgement, struct error *error)
+static int perform(struct run *run, const json_t *message, struct job *job, int base, const struct sandbox_host *host,
+	struct machine *machine, struct judgement *judgement, struct error *error)
 {
 	int rc = job_from_json(run->arena, message, job, error);
 	if (rc)
@@ -31,27 +31,27 @@ static int perform(struct run *run, const json_t *message, struct job *job, int 
 	json_t *environment = machine_environment(machine, job);
 	event_environment(run->events, environment);
 	json_decref(environment);
-	rc = workspace_open(&run->workspace, base, directory, job->id, account, error);
+	rc = workspace_open(&run->workspace, base, job->id, host, error);
 	if (!rc)
 		engine_custom(run, judgement);
 	workspace_close(&run->workspace);
 	return rc;
 }
 
-bool run_job(const json_t *message, int base, const char *directory, const struct account *account,
-	struct machine *machine, struct zygote *zygote, struct inbox *inbox, struct events *events)
+bool run_job(const json_t *message, int base, const struct sandbox_host *host, struct machine *machine, struct zygote *zygote,
+	struct inbox *inbox, struct events *events)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error;
 	struct job job;
 	struct judgement judgement = {0};
 	struct run run = {
-		.job = &job, .arena = arena, .events = events, .inbox = inbox, .workspace = { .job = -1 }, .zygote = zygote,
+		.job = &job, .arena = arena, .events = events, .inbox = inbox, .workspace = { .lock = -1 }, .zygote = zygote,
 		.gauge = &machine->gauge,
 		.score_ns = NAN, .score_err_ns = NAN,
 	};
 	*events = (struct events){ .descriptor = events->descriptor, .job = job_id(message), .lost = events->lost };
-	if (perform(&run, message, &job, base, directory, account, machine, &judgement, &error)) {
+	if (perform(&run, message, &job, base, host, machine, &judgement, &error)) {
 		judgement.verdict = VERDICT_INTERNAL_ERROR;
 		buffer_text(&judgement.message, error.text);
 	}

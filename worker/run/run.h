@@ -43,7 +43,7 @@ struct stage {
 int stage_write_files(struct run *run, bool (*wanted)(const char *path), struct error *error);
 
 /* Runs the stage's program in the open stage's folder between its "stage" and its "log" events, and keeps
- * exit code and duration. `process` lacks folder, account and watch. */
+ * exit code and duration. `process` lacks host, folder and watch, and of its view what every program of a job sees. */
 int stage_run_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
 	struct error *error);
 
@@ -66,7 +66,7 @@ void engine_custom(struct run *run, struct judgement *judgement);
 
 /* One job from its message to its verdict. False when podium-run must not take another one. */
 struct machine;
-bool run_job(const json_t *message, int base, const char *directory, const struct account *account,
-	struct machine *machine, struct zygote *zygote, struct inbox *inbox, struct events *events);
+bool run_job(const json_t *message, int base, const struct sandbox_host *host, struct machine *machine, struct zygote *zygote,
+	struct inbox *inbox, struct events *events);
 
 #endif

@@ -9,9 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <linux/close_range.h>
 
@@ -20,52 +18,13 @@ struct ends { int read, write; };
 static void scope_ends(struct ends *ends) { scope_close(&ends->read); scope_close(&ends->write); }
 #define cleanup_ends __attribute__((cleanup(scope_ends)))
 
-struct failure { /* what a child that cannot become the program says last */
-	int number;  /* errno */
+struct news { /* from a child on its way: */
+	pid_t pid;   /* of its own child, which goes on in its place; */
+	int number;  /* or errno, and the step that failed */
 	char step[60];
 };
 
-/* Limits for everything that runs. Processes are counted per user over the whole machine, so a limit on
- * them makes sense only where submissions have a user of their own. */
-static const struct { int what; rlim_t most; bool only_as_other_user; } LIMITS[] = {
-	{ RLIMIT_CORE, 0, false },
-	{ RLIMIT_NOFILE, 4096, false },
-	{ RLIMIT_FSIZE, (rlim_t)1 << 30, false },
-	{ RLIMIT_NPROC, 4096, true },
-};
-
-static int limit(int what, rlim_t most)
-{
-	struct rlimit current;
-	if (getrlimit((__rlimit_resource_t)what, &current))
-		return -1;
-	/* An ordinary user cannot go above the hard limit that it was given. */
-	if (current.rlim_max < most)
-		most = current.rlim_max;
-	return setrlimit((__rlimit_resource_t)what, &(struct rlimit){ most, most });
-}
-
-static bool is_limited(const struct process *process, size_t i)
-{
-	return process->account->change || !LIMITS[i].only_as_other_user;
-}
-
-json_t *spawn_limits(const struct process *process)
-{
-	json_t *limits = json_array();
-	for (size_t i = 0; i < COUNT(LIMITS); i++)
-		if (is_limited(process, i))
-			json_array_append_new(limits, json_pack("[i, I]", LIMITS[i].what, (json_int_t)LIMITS[i].most));
-	return limits;
-}
-
-static int set_limits(const struct process *process)
-{
-	for (size_t i = 0; i < COUNT(LIMITS); i++)
-		if (is_limited(process, i) && limit(LIMITS[i].what, LIMITS[i].most))
-			return -1;
-	return process->most_address_space ? limit(RLIMIT_AS, process->most_address_space) : 0;
-}
+const struct child child_none = { .pipes = { -1, -1, -1 } };
 
 static int reset_signals(void)
 {
@@ -99,44 +58,45 @@ static int set_descriptors(const int sources[static 4])
 	return close_range((unsigned int)first, ~0U, CLOSE_RANGE_CLOEXEC) ? close_each(first) : 0;
 }
 
-/* Changing the user clears the death signal, so it is set afterwards; a parent that died before that
- * sends none. */
-static int die_with(pid_t parent)
+static void tell(int report, int number, const char *step, pid_t pid)
 {
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-		return -1;
-	errno = ESRCH;
-	return getppid() == parent ? 0 : -1;
+	struct news news = { .number = number, .pid = pid };
+	snprintf(news.step, sizeof news.step, "%s", step ? step : "");
+	ssize_t ignored = write(report, &news, sizeof news);
+	(void)ignored;
 }
 
 /* Becomes the program; returns the name of the step that failed. */
-static const char *become(const struct process *process, const int sources[static 4], pid_t parent)
+static const char *become(const struct process *process, const struct sandbox_entry *entry, const int sources[static 4])
 {
-	umask(077);
-	if (setsid() < 0 || reset_signals())
-		return "open a session";
+	if (reset_signals())
+		return "take its signals back";
 	if (set_descriptors(sources))
 		return "arrange its descriptors";
-	if (set_limits(process))
-		return "set its limits";
-	if (account_become(process->account))
-		return "change to its user";
-	if (fchdir(process->folder))
-		return "enter its folder";
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || die_with(parent))
-		return "tie itself to podium-run";
+	const char *step = sandbox_confine(entry, process->folder);
+	if (step)
+		return step;
 	execve(process->arguments[0], (char *const *)process->arguments, (char *const *)process->environment);
 	return "be started";
 }
 
-static _Noreturn void run_child(const struct process *process, const int sources[static 4], int report, pid_t parent)
+/* Into a namespace of processes only a child goes. Its parent ends, and podium-run, which takes orphans over, becomes
+ * that, as if it had forked it itself. */
+static _Noreturn void run_child(const struct process *process, const struct sandbox *sandbox, const struct sandbox_entry *entry,
+	const int sources[static 4], int report)
 {
-	struct failure failure = {0};
-	const char *step = become(process, sources, parent);
-	failure.number = errno;
-	snprintf(failure.step, sizeof failure.step, "%s", step);
-	ssize_t ignored = write(report, &failure, sizeof failure);
-	(void)ignored;
+	const char *step = sandbox_join(entry, sandbox->places);
+	if (!step && sandbox_has_processes(sandbox)) {
+		pid_t pid = fork();
+		if (pid > 0)
+			tell(report, 0, NULL, pid);
+		if (pid > 0)
+			_exit(0);
+		step = pid < 0 ? "fork" : NULL;
+	}
+	if (!step)
+		step = become(process, entry, sources);
+	tell(report, errno, step, 0);
 	_exit(127);
 }
 
@@ -154,34 +114,48 @@ static int make_pipe(struct ends *ends)
 }
 
 /* Waits until the child has become the program or has said why not. */
-static int await(pid_t pid, int report, const char *program, struct error *error)
+static int await(pid_t *pid, int report, const char *program, struct error *error)
 {
-	struct failure failure;
-	ssize_t length;
-	do
-		length = read(report, &failure, sizeof failure);
-	while (length < 0 && errno == EINTR);
-	if (length != sizeof failure)
-		return 0;
-	waitpid(pid, NULL, 0);
-	failure.step[sizeof failure.step - 1] = '\0';
-	return fail(error, ERROR_SYSTEM, "\"%s\" could not %s: %s.", program, failure.step, strerror(failure.number));
+	struct news news;
+	for (;;) {
+		ssize_t length = read(report, &news, sizeof news);
+		if (length < 0 && errno == EINTR)
+			continue;
+		if (length != sizeof news)
+			return 0;
+		if (!news.pid)
+			break;
+		*pid = news.pid;
+	}
+	news.step[sizeof news.step - 1] = '\0';
+	return fail(error, ERROR_SYSTEM, "\"%s\" could not %s: %s.", program, news.step, strerror(news.number));
 }
 
-static int fork_and_exec(const struct process *process, const int sources[static 4], struct ends *report, pid_t *pid,
-	struct error *error)
+/* The entry lies in the parent until the child has been started: it is too large for a stack that is copied on a write. */
+static int fork_and_exec(const struct process *process, const struct sandbox *sandbox, const int sources[static 4],
+	struct ends *report, pid_t *pid, struct error *error)
 {
-	pid_t parent = getpid();
+	static struct sandbox_entry entry;
+	sandbox_entry(sandbox, &entry);
+	spawn_complete(process, sandbox, &entry);
 	*pid = fork();
 	if (*pid < 0)
 		return fail(error, ERROR_SYSTEM, "No new process could be made: %s.", strerror(errno));
 	if (*pid == 0)
-		run_child(process, sources, report->write, parent);
+		run_child(process, sandbox, &entry, sources, report->write);
 	close(steal_fd(&report->write));
-	return await(*pid, report->read, process->arguments[0], error);
+	return await(pid, report->read, process->arguments[0], error);
 }
 
-int spawn(const struct process *process, struct child *child, struct error *error)
+void spawn_complete(const struct process *process, const struct sandbox *sandbox, struct sandbox_entry *entry)
+{
+	if (sandbox->host->stands[WALL_FILES])
+		snprintf(entry->folder, sizeof entry->folder, "%s", process->inside);
+	if (process->most_address_space)
+		entry->limits[entry->limit_count++] = (struct sandbox_limit){ .what = RLIMIT_AS, .most = process->most_address_space };
+}
+
+int spawn(const struct process *process, const struct sandbox *sandbox, struct child *child, struct error *error)
 {
 	cleanup_ends struct ends output = { -1, -1 }, errors = { -1, -1 }, result = { -1, -1 }, report = { -1, -1 };
 	cleanup_fd int nothing = -1;
@@ -193,9 +167,9 @@ int spawn(const struct process *process, struct child *child, struct error *erro
 	int *const ours[SPAWN_PIPES] = { &output.read, &errors.read, &result.read };
 	const int sources[] = { nothing, output.write, errors.write, result.write };
 	int rc = zygote_serves(process->zygote, process)
-		? zygote_spawn(process->zygote, process, sources, &child->pid, error) : ERROR_NOT_FOUND;
+		? zygote_spawn(process->zygote, process, sandbox, sources, &child->pid, error) : ERROR_NOT_FOUND;
 	if (rc)
-		rc = fork_and_exec(process, sources, &report, &child->pid, error);
+		rc = fork_and_exec(process, sandbox, sources, &report, &child->pid, error);
 	for (int i = 0; i < SPAWN_PIPES; i++) {
 		child->pipes[i] = rc ? -1 : steal_fd(ours[i]);
 		if (child->pipes[i] >= 0)

@@ -5,8 +5,6 @@
 #include "lib/error.h"
 #include "worker/run/process.h"
 
-#include <jansson.h>
-
 enum spawn_pipe { SPAWN_OUTPUT, SPAWN_ERRORS, SPAWN_RESULT, SPAWN_PIPES };
 
 struct child {
@@ -14,11 +12,13 @@ struct child {
 	int pipes[SPAWN_PIPES]; /* our ends, which do not block; -1: none */
 };
 
-/* Returns when the program has been exec'ed; if that fails, the sentence says which step did. */
-int spawn(const struct process *process, struct child *child, struct error *error);
+extern const struct child child_none;
 
-/* The limits of a program, as [[what, most], ...]. The caller owns it. */
-json_t *spawn_limits(const struct process *process);
+/* Returns when the program has been exec'ed; if that fails, the sentence says which step did. */
+int spawn(const struct process *process, const struct sandbox *sandbox, struct child *child, struct error *error);
+
+/* Adds to an entry what is this program's own: its folder and its limit. */
+void spawn_complete(const struct process *process, const struct sandbox *sandbox, struct sandbox_entry *entry);
 
 void spawn_close(struct child *child); /* the pipes */
 

@@ -61,8 +61,13 @@ static void send_logs(struct run *run, const struct stage *stage, const struct p
 int stage_try_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
 	struct error *error)
 {
-	process->folder = run->workspace.run;
-	process->account = run->workspace.account;
+	const struct workspace *workspace = &run->workspace;
+	process->host = workspace->host;
+	process->view.job = workspace->place;
+	process->view.stage = workspace->stage_name;
+	process->view.freeze = true;
+	process->folder = workspace->run;
+	process->inside = arena_printf(run->arena, "%s/%s/run", workspace->path, workspace->stage_name);
 	process->watch = inbox_watch(run->inbox);
 	int rc = process_run(process, result, error);
 	stage->exited = result->ending == PROCESS_EXITED && !rc;

@@ -82,7 +82,7 @@ static struct variables for_stage(struct arena *arena, const struct job *job, co
 {
 	const char *stage = arena_printf(arena, "%s/%s", workspace->path, workspace->stage_name);
 	const char *programs[] = { job->python, job->nvcc, NULL };
-	struct variables variables = variables_basic(arena, workspace->account, programs, arena_printf(arena, "%s/home", stage));
+	struct variables variables = variables_basic(arena, workspace->host->account, programs, arena_printf(arena, "%s/home", stage));
 	set_folder(&variables, "TMPDIR", stage, "tmp");
 	return variables;
 }

@@ -74,10 +74,15 @@ static bool can_enter(const char *directory, const struct account *account)
 	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-int workspace_base(const char *directory, const struct account *account, struct error *error)
+int workspace_make_directory(const char *directory, const struct account *account, struct error *error)
 {
 	if (mkdir(directory, account->change ? 0711 : 0700) && errno != EEXIST)
 		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be made: %s.", directory, strerror(errno));
+	return 0;
+}
+
+int workspace_base(const char *directory, const struct account *account, struct error *error)
+{
 	int base = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (base < 0)
 		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs cannot be opened: %s.", directory, strerror(errno));
@@ -93,43 +98,60 @@ int workspace_base(const char *directory, const struct account *account, struct 
 /* Under its lock from the start, so that no other podium-run takes it for left behind. */
 static int make_job_folder(struct workspace *workspace, int64_t job, struct error *error)
 {
+	const struct sandbox_host *host = workspace->host;
 	snprintf(workspace->name, sizeof workspace->name, "%s%" PRId64 "-%08" PRIx32, FOLDER_PREFIX, job, randombytes_random());
-	workspace->job = make_passage(workspace->base, workspace->name, workspace->account, error);
-	if (workspace->job < 0)
-		return workspace->job;
-	if (flock(workspace->job, LOCK_EX | LOCK_NB))
+	snprintf(workspace->place, sizeof workspace->place, "%.3900s/%s", host->directory, workspace->name);
+	workspace->lock = make_passage(workspace->base, workspace->name, host->account, error);
+	if (workspace->lock < 0)
+		return workspace->lock;
+	if (flock(workspace->lock, LOCK_EX | LOCK_NB))
 		return fail(error, ERROR_SYSTEM, "The folder of the job cannot be locked: %s.", strerror(errno));
 	return 0;
 }
 
-int workspace_open(struct workspace *workspace, int base, const char *directory, int64_t job,
-	const struct account *account, struct error *error)
+/* The same name, once more: now what is mounted there. */
+static int mount_job_folder(struct workspace *workspace, struct error *error)
 {
-	*workspace = (struct workspace){ .account = account, .base = base, .job = -1, .stage = -1, .run = -1 };
-	int rc = make_job_folder(workspace, job, error);
+	const struct account *account = workspace->host->account;
+	int rc = sandbox_mount_job(workspace->host, workspace->place, error);
 	if (rc)
 		return rc;
-	char resolved[PATH_MAX];
-	if (!realpath(directory, resolved))
-		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs has gone: %s.", directory, strerror(errno));
-	snprintf(workspace->path, sizeof workspace->path, "%.3900s/%s", resolved, workspace->name);
-	return make_own(workspace->job, "cache", account, error);
+	workspace->is_mounted = workspace->host->stands[WALL_DISK];
+	workspace->job = folder_open(workspace->base, workspace->name, error);
+	if (workspace->job < 0)
+		return workspace->job;
+	if (account->change && (fchown(workspace->job, (uid_t)-1, account->gid) || fchmod(workspace->job, 0710)))
+		return fail(error, ERROR_SYSTEM, "The folder of the job cannot be given away: %s.", strerror(errno));
+	return 0;
+}
+
+int workspace_open(struct workspace *workspace, int base, int64_t job, const struct sandbox_host *host, struct error *error)
+{
+	*workspace = (struct workspace){ .host = host, .base = base, .lock = -1, .job = -1, .stage = -1, .run = -1 };
+	int rc = make_job_folder(workspace, job, error);
+	if (rc || (rc = mount_job_folder(workspace, error)))
+		return rc;
+	workspace->path = sandbox_job_path(host, workspace->place);
+	return make_own(workspace->job, "cache", host->account, error);
 }
 
 void workspace_close(struct workspace *workspace)
 {
 	struct error error;
-	if (workspace->job < 0)
+	if (workspace->lock < 0)
 		return;
 	workspace_close_stage(workspace);
+	scope_close(&workspace->job);
+	if (workspace->is_mounted)
+		sandbox_unmount_job(workspace->host, workspace->place);
 	if (folder_remove(workspace->base, workspace->name, &error))
 		log_warning("%s", error.text);
-	close(workspace->job);
+	close(workspace->lock);
 }
 
 int workspace_open_stage(struct workspace *workspace, const char *name, struct error *error)
 {
-	const struct account *account = workspace->account;
+	const struct account *account = workspace->host->account;
 	workspace->stage = make_passage(workspace->job, name, account, error);
 	if (workspace->stage < 0)
 		return workspace->stage;

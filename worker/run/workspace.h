@@ -1,6 +1,7 @@
-/* Where a job lives: a folder of its own under --directory, removed when the job has ended.
+/* Where a job lives: a folder of its own under --directory, removed when the job has ended. Where the sandbox has the
+ * wall for it, a file system in memory with limits is mounted over it, which nobody else sees. Programs know it as /job.
  *
- *     job-17-Xb3kq9/          podium-run's; the job's user may only pass through
+ *     podium-job-17-Xb3kq9/   podium-run's; the job's user may only pass through
  *       cache/                the user's: compiled kernels, kept between the stages of one job
  *       test/                 one per stage, made fresh and removed at its end
  *         cases.txt           podium-run's, read-only
@@ -13,25 +14,30 @@
 #define PODIUM_RUN_WORKSPACE_H
 
 #include "lib/error.h"
-#include "worker/run/account.h"
+#include "worker/run/sandbox.h"
 
 #include <limits.h>
 #include <stdint.h>
 
 struct workspace {
-	const struct account *account;
-	int base, job, stage, run;  /* descriptors of --directory, the job, the current stage and its run/ */
+	const struct sandbox_host *host;
+	int base, lock;             /* descriptors of --directory, and of the job's folder there, locked */
+	int job, stage, run;        /* of the job's folder, the current stage and its run/ */
 	char name[64];              /* of the job's folder */
-	char path[PATH_MAX];        /* the same from the root, for environment variables */
+	char place[PATH_MAX];       /* the same from the root of the host, */
+	const char *path;           /* and as programs name it, for environment variables */
+	bool is_mounted;
 	const char *stage_name;     /* NULL: no stage is open */
 };
 
+/* Makes the directory if it is not there. */
+int workspace_make_directory(const char *directory, const struct account *account, struct error *error);
+
 /* Removes what an earlier podium-run left in `directory` when it was killed, and says which user cannot
- * get into it. Makes the directory if it is not there. Returns its descriptor. */
+ * get into it. Returns its descriptor, which is opened only once podium-run has moved into its mount namespace. */
 int workspace_base(const char *directory, const struct account *account, struct error *error);
 
-int workspace_open(struct workspace *workspace, int base, const char *directory, int64_t job,
-	const struct account *account, struct error *error);
+int workspace_open(struct workspace *workspace, int base, int64_t job, const struct sandbox_host *host, struct error *error);
 void workspace_close(struct workspace *workspace); /* what cannot be removed is logged */
 
 int workspace_open_stage(struct workspace *workspace, const char *name, struct error *error);

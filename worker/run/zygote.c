@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,17 +24,28 @@
 enum {
 	answer_ms = 20 * 1000,
 	most_answer_bytes = 4096,
-	sent_descriptors = 6,
+	sent_always = 7, most_descriptors = sent_always + SANDBOX_PLACES,
 };
 
-__asm__(".section .rodata\nzygote_code:\n.incbin \"harness/zygote.py\"\n.byte 0\n.previous\n");
-extern const char zygote_code[];
+__asm__(".section .rodata\nzygote_code:\n.incbin \"harness/zygote.py\"\n.byte 0\n"
+	"zygote_library:\n.incbin \"" SANDBOX_LIBRARY "\"\nzygote_library_end:\n.previous\n");
+extern const char zygote_code[], zygote_library[], zygote_library_end[];
 
 const struct zygote zygote_none = { .control = -1 };
 
 /* ---- starting and ending ---- */
 
-static _Noreturn void run_child(const char *python, const char *const *environment, int control, pid_t parent)
+/* sandbox_enter.c as a shared object, which the interpreter loads by its descriptor; -1: it cannot be had. */
+static int library_file(void)
+{
+	size_t length = (size_t)(zygote_library_end - zygote_library);
+	cleanup_fd int file = memfd_create("sandbox", MFD_CLOEXEC | 0x10U /* MFD_EXEC, since Linux 6.3 */);
+	if (file < 0)
+		file = memfd_create("sandbox", MFD_CLOEXEC);
+	return file >= 0 && write(file, zygote_library, length) == (ssize_t)length ? steal_fd(&file) : -1;
+}
+
+static _Noreturn void run_child(const char *python, const char *const *environment, int control, int library, pid_t parent)
 {
 	const char *arguments[] = { python, "-c", zygote_code, NULL };
 	sigset_t none;
@@ -41,7 +53,7 @@ static _Noreturn void run_child(const char *python, const char *const *environme
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	/* Standard output is where events go; what modules print while they are imported is for the log. */
-	if (dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0 || setsid() < 0
+	if (dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0 || dup2(library, 4) < 0 || setsid() < 0
 		|| prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(127);
 	execve(python, (char *const *)(uintptr_t)arguments, (char *const *)(uintptr_t)environment);
@@ -65,14 +77,15 @@ void zygote_start(struct zygote *zygote, const char *python)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const char *const *environment = environment_of(arena, python);
+	cleanup_fd int library = fcntl(library_file(), F_DUPFD_CLOEXEC, 10);
 	int ends[2];
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+	if (library < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
 		log_warning("No socket for the zygote: %s.", strerror(errno));
 		return;
 	}
 	pid_t parent = getpid(), pid = fork();
 	if (pid == 0)
-		run_child(python, environment, ends[1], parent);
+		run_child(python, environment, ends[1], library, parent);
 	close(ends[1]);
 	if (pid < 0) {
 		log_warning("The zygote could not be started: %s.", strerror(errno));
@@ -125,16 +138,6 @@ static json_t *receive(const struct zygote *zygote, int limit_ms)
 	return NULL;
 }
 
-static json_t *user_json(const struct account *account)
-{
-	if (!account->change)
-		return json_null();
-	json_t *groups = json_array();
-	for (int i = 0; i < account->group_count; i++)
-		json_array_append_new(groups, json_integer(account->groups[i]));
-	return json_pack("[I, I, o]", (json_int_t)account->uid, (json_int_t)account->gid, groups);
-}
-
 static json_t *words_json(const char *const *words)
 {
 	json_t *list = json_array();
@@ -143,13 +146,32 @@ static json_t *words_json(const char *const *words)
 	return list;
 }
 
-static char *message_for(const struct process *process)
+/* The descriptors that are sent: four standard ones, the folder, the environment, the entry, and the places that there
+ * are, which the message names by their numbers. */
+static char *message_for(const struct process *process, const struct sandbox *sandbox, int *descriptors, size_t *count)
 {
-	json_t *message = json_pack("{s:o, s:i, s:o, s:o}", "arguments", words_json(process->arguments + 1),
-		"parent", (int)getpid(), "user", user_json(process->account), "limits", spawn_limits(process));
+	json_t *places = json_array();
+	for (int place = 0; place < SANDBOX_PLACES; place++) {
+		json_array_append_new(places, json_integer(sandbox->places[place] >= 0 ? (json_int_t)*count : -1));
+		if (sandbox->places[place] >= 0)
+			descriptors[(*count)++] = sandbox->places[place];
+	}
+	json_t *message = json_pack("{s:o, s:i, s:o, s:b}", "arguments", words_json(process->arguments + 1), "parent", (int)getpid(),
+		"places", places, "forks", sandbox_has_processes(sandbox));
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	json_decref(message);
 	return text;
+}
+
+/* What the program is to give up, as a file. */
+static int entry_file(const struct process *process, const struct sandbox *sandbox)
+{
+	static struct sandbox_entry entry;
+	sandbox_entry(sandbox, &entry);
+	spawn_complete(process, sandbox, &entry);
+	entry.is_dumpable = true;
+	cleanup_fd int file = memfd_create("entry", MFD_CLOEXEC);
+	return file >= 0 && pwrite(file, &entry, sizeof entry, 0) == (ssize_t)sizeof entry ? steal_fd(&file) : -1;
 }
 
 /* A pipe that holds NAME=VALUE with a zero behind each. -1: it does not fit. */
@@ -170,16 +192,16 @@ static int environment_pipe(const char *const *environment)
 	return -1;
 }
 
-static int send_message(const struct zygote *zygote, const char *text, const int descriptors[static sent_descriptors])
+static int send_message(const struct zygote *zygote, const char *text, const int *descriptors, size_t count)
 {
-	union { char bytes[CMSG_SPACE(sizeof(int) * sent_descriptors)]; struct cmsghdr aligned; } space = {0};
+	union { char bytes[CMSG_SPACE(sizeof(int) * most_descriptors)]; struct cmsghdr aligned; } space = {0};
 	struct iovec part = { .iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space.bytes, .msg_controllen = sizeof space.bytes };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = space.bytes, .msg_controllen = CMSG_SPACE(sizeof(int) * count) };
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int) * sent_descriptors);
-	memcpy(CMSG_DATA(header), descriptors, sizeof(int) * sent_descriptors);
+	header->cmsg_len = CMSG_LEN(sizeof(int) * count);
+	memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
 	return sendmsg(zygote->control, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
@@ -203,26 +225,35 @@ bool zygote_serves(struct zygote *zygote, const struct process *process)
 	return can && is_ready(zygote);
 }
 
-static int read_answer(const struct zygote *zygote, pid_t *pid, struct error *error)
+/* Two come, in any order: its id, from the process that forked it, and that it begins, from itself. */
+static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *error)
 {
-	json_t *answer = receive(zygote, answer_ms);
-	const char *fault = json_string_value(json_object_get(answer, "error"));
-	*pid = (pid_t)json_integer_value(json_object_get(answer, "pid"));
-	int rc = *pid > 0 ? 0 : fail(error, ERROR_SYSTEM, "The zygote could not start a program: %s.",
-		fault ? fault : "it does not answer");
-	json_decref(answer);
-	return rc;
+	bool begins = false;
+	for (*pid = 0; *pid <= 0 || !begins;) {
+		json_t *answer = receive(zygote, answer_ms);
+		const char *fault = json_string_value(json_object_get(answer, "error"));
+		int rc = answer && !fault ? 0 : fail(error, ERROR_SYSTEM, "The zygote could not start a program: %s.",
+			fault ? fault : "it does not answer");
+		if (json_is_integer(json_object_get(answer, "pid")))
+			*pid = (pid_t)json_integer_value(json_object_get(answer, "pid"));
+		begins |= json_is_true(json_object_get(answer, "begins"));
+		json_decref(answer);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
-int zygote_spawn(struct zygote *zygote, const struct process *process, const int descriptors[static 4], pid_t *pid,
-	struct error *error)
+int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
+	const int descriptors[static 4], pid_t *pid, struct error *error)
 {
 	cleanup_fd int environment = environment_pipe(process->environment);
-	cleanup_free char *message = message_for(process);
-	const int sent[sent_descriptors] = { descriptors[0], descriptors[1], descriptors[2], descriptors[3], process->folder,
-		environment };
-	int rc = environment < 0 || !message || send_message(zygote, message, sent)
-		? fail(error, ERROR_SYSTEM, "The zygote takes no programs.") : read_answer(zygote, pid, error);
+	cleanup_fd int entry = entry_file(process, sandbox);
+	int sent[most_descriptors] = { descriptors[0], descriptors[1], descriptors[2], descriptors[3], process->folder, environment, entry };
+	size_t count = sent_always;
+	cleanup_free char *message = message_for(process, sandbox, sent, &count);
+	int rc = environment < 0 || entry < 0 || !message || send_message(zygote, message, sent, count)
+		? fail(error, ERROR_SYSTEM, "The zygote takes no programs.") : read_answers(zygote, pid, error);
 	if (rc && zygote->pid && reaper_is_spared(zygote->pid))
 		kill(zygote->pid, SIGKILL); /* zygote_keep starts another one before the next job */
 	if (rc)

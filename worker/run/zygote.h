@@ -32,7 +32,7 @@ bool zygote_serves(struct zygote *zygote, const struct process *process);
 
 /* Forks the program with `descriptors` as its standard input, output, error and result pipe. It is a child of this
  * process (a subreaper) then. ERROR_SYSTEM: the zygote is of no use and was ended; start the program yourself. */
-int zygote_spawn(struct zygote *zygote, const struct process *process, const int descriptors[static 4], pid_t *pid,
-	struct error *error);
+int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
+	const int descriptors[static 4], pid_t *pid, struct error *error);
 
 #endif

@@ -1,0 +1,234 @@
+#include "worker/run/control_group.h"
+
+#include "lib/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+const struct control_group control_group_none = { -1, -1, -1, -1, "" };
+
+static const char CONTROLLERS[] = "+memory +pids";
+
+/* ---- files ---- */
+
+static bool read_text(int folder, const char *name, char *text, size_t size)
+{
+	cleanup_fd int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	ssize_t length = file >= 0 ? read(file, text, size - 1) : -1;
+	text[length > 0 ? length : 0] = '\0';
+	return length >= 0;
+}
+
+static int write_text(int folder, const char *name, const char *text)
+{
+	cleanup_fd int file = openat(folder, name, O_WRONLY | O_CLOEXEC);
+	return file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+	for (const char *at = text; (at = strstr(at, word)); at += length)
+		if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\n' || !at[length]))
+			return true;
+	return false;
+}
+
+static bool gives(int folder, const char *file)
+{
+	char text[512];
+	return read_text(folder, file, text, sizeof text) && has_word(text, "memory") && has_word(text, "pids");
+}
+
+/* ---- finding a place ---- */
+
+/* Where version 2 is mounted, and the part of its hierarchy that stands there. */
+static bool find_mount(char mount[static PATH_MAX], char root[static PATH_MAX])
+{
+	cleanup_file FILE *file = fopen("/proc/self/mountinfo", "re");
+	char line[2 * PATH_MAX];
+	while (file && fgets(line, sizeof line, file)) {
+		const char *kind = strstr(line, " - ");
+		if (kind && strncmp(kind, " - cgroup2 ", strlen(" - cgroup2 ")) == 0 &&
+			sscanf(line, "%*s %*s %*s %4095s %4095s", root, mount) == 2)
+			return true;
+	}
+	return false;
+}
+
+/* Our own group: a line "0::/system.slice/podium.service". */
+static bool find_own(char own[static PATH_MAX])
+{
+	cleanup_file FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX + 8];
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "0::%4095[^\n]", own) == 1)
+			return true;
+	return false;
+}
+
+/* systemd marks what it has delegated. */
+static bool is_delegated(int folder)
+{
+	char value[8];
+	return fgetxattr(folder, "user.delegate", value, sizeof value) == 1 || fgetxattr(folder, "trusted.delegate", value, sizeof value) == 1;
+}
+
+static bool has_systemd(void)
+{
+	return access("/run/systemd/system", F_OK) == 0;
+}
+
+/* A group that gives controllers to others holds no process itself: those of the service, ours among them, move into
+ * one beside the jobs'. */
+static void move_processes_aside(int folder)
+{
+	char text[64 * 1024];
+	mkdirat(folder, "podium", 0755);
+	if (!read_text(folder, "cgroup.procs", text, sizeof text))
+		return;
+	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;)
+		if (write_text(folder, "podium/cgroup.procs", line))
+			return; /* then the controllers cannot be given either, which is noticed */
+}
+
+/* Whether groups with limits can be made in there. */
+static bool can_hold_groups(int folder, bool may_move)
+{
+	if (!gives(folder, "cgroup.controllers"))
+		return false;
+	if (!gives(folder, "cgroup.subtree_control") && may_move)
+		move_processes_aside(folder);
+	if (!gives(folder, "cgroup.subtree_control"))
+		write_text(folder, "cgroup.subtree_control", CONTROLLERS);
+	return gives(folder, "cgroup.subtree_control");
+}
+
+static bool try_place(struct control_group_base *base, const char *path, bool only_delegated)
+{
+	cleanup_fd int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0 || (only_delegated && !is_delegated(folder)) || !can_hold_groups(folder, only_delegated))
+		return false;
+	if (faccessat(folder, ".", W_OK, AT_EACCESS))
+		return false;
+	base->folder = steal_fd(&folder);
+	snprintf(base->path, sizeof base->path, "%s", path);
+	return true;
+}
+
+/* Our own group and those above it, the nearest first. */
+static bool try_places(struct control_group_base *base, const char *mount, const char *own, bool only_delegated)
+{
+	char path[2 * PATH_MAX];
+	snprintf(path, sizeof path, "%s%s", mount, strcmp(own, "/") == 0 ? "" : own);
+	for (;;) {
+		if (strlen(path) < PATH_MAX && try_place(base, path, only_delegated))
+			return true;
+		char *slash = strrchr(path, '/');
+		if (!slash || strlen(path) <= strlen(mount))
+			return false;
+		*slash = '\0';
+	}
+}
+
+static void explain(struct control_group_base *base, const char *sentence)
+{
+	snprintf(base->why_not, sizeof base->why_not, "%s", sentence);
+}
+
+void control_group_find(struct control_group_base *base)
+{
+	char mount[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
+	*base = (struct control_group_base){ .folder = -1 };
+	if (!find_mount(mount, root) || !find_own(own)) {
+		explain(base, "This host has no control groups of version 2.");
+		return;
+	}
+	const char *below = strncmp(own, root, strlen(root)) == 0 && strcmp(root, "/") != 0 ? own + strlen(root) : own;
+	bool managed = has_systemd() || geteuid() != 0;
+	if (!try_places(base, mount, below, managed))
+		explain(base, managed ? "No control group with the controllers memory and pids is delegated to podium-run."
+			: "The controllers memory and pids of control groups of version 2 cannot be used here.");
+}
+
+/* ---- one group ---- */
+
+static int set_limit(const struct control_group *group, const char *file, int64_t most, struct error *error)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%" PRId64, most);
+	return write_text(group->folder, file, text) == 0 ? 0
+		: fail(error, ERROR_SYSTEM, "The control group of a program takes no limit in %s: %s.", file, strerror(errno));
+}
+
+int control_group_make(const struct control_group_base *base, int64_t most_memory_bytes, int64_t most_processes,
+	struct control_group *group, struct error *error)
+{
+	static unsigned int number;
+	*group = control_group_none;
+	snprintf(group->name, sizeof group->name, "podium-%d-%u", (int)getpid(), ++number);
+	if (mkdirat(base->folder, group->name, 0755))
+		return fail(error, ERROR_SYSTEM, "No control group could be made in %.300s: %s.", base->path, strerror(errno));
+	group->folder = openat(base->folder, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = group->folder >= 0 ? 0 : fail(error, ERROR_SYSTEM, "The control group of a program cannot be opened: %s.", strerror(errno));
+	if (!rc && !(rc = set_limit(group, "memory.max", most_memory_bytes, error)))
+		rc = set_limit(group, "pids.max", most_processes, error);
+	if (rc) {
+		control_group_remove(base, group);
+		return rc;
+	}
+	/* Not there where the kernel has no swap; the group as a whole is one victim. */
+	write_text(group->folder, "memory.swap.max", "0");
+	write_text(group->folder, "memory.oom.group", "1");
+	group->processes = openat(group->folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	group->memory = openat(group->folder, "memory.events", O_RDONLY | O_CLOEXEC);
+	group->count = openat(group->folder, "pids.events", O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+static int64_t event_count(int file, const char *event)
+{
+	char text[1024];
+	ssize_t length = file >= 0 ? pread(file, text, sizeof text - 1, 0) : -1;
+	text[length > 0 ? length : 0] = '\0';
+	size_t name = strlen(event);
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+		if (strncmp(line, event, name) == 0 && line[name] == ' ')
+			return strtoll(line + name, NULL, 10);
+	return 0;
+}
+
+bool control_group_out_of_memory(const struct control_group *group)
+{
+	return event_count(group->memory, "oom_kill") > 0 || event_count(group->memory, "oom_group_kill") > 0;
+}
+
+bool control_group_out_of_processes(const struct control_group *group)
+{
+	return event_count(group->count, "max") > 0;
+}
+
+void control_group_kill(const struct control_group *group)
+{
+	if (group->folder >= 0)
+		write_text(group->folder, "cgroup.kill", "1"); /* before Linux 5.14 there is none, and process 1 does it */
+}
+
+void control_group_remove(const struct control_group_base *base, struct control_group *group)
+{
+	if (!group->name[0])
+		return;
+	/* A process that has been waited for may still be leaving it. */
+	for (int i = 0; i < 1000 && unlinkat(base->folder, group->name, AT_REMOVEDIR) && errno == EBUSY; i++)
+		usleep(1000);
+	scope_close(&group->folder);
+	scope_close(&group->processes);
+	scope_close(&group->memory);
+	scope_close(&group->count);
+	*group = control_group_none;
+}
