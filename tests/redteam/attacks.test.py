@@ -67,8 +67,8 @@ def lacks_here(one):
 		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
 	if one.form == "cu" and "nvcc" not in one.programs and not os.access(NVCC, os.X_OK):
 		return "nvcc is not installed"
-	missing = [wall for wall in one.needs if wall not in host().walls]
-	return f"would harm this host, which lacks the wall: {', '.join(missing)}" if missing else None
+	missing = [f"{wall} ({host().walls[wall]})" for wall in one.needs if host().walls[wall]]
+	return f"would harm this host, which lacks the wall {', '.join(missing)}" if missing else None
 
 
 def device_of(one):
@@ -163,7 +163,9 @@ def stage(one):
 	for task in python_tasks() if one.task == "every" else [one.task]:
 		for variant in one.variants:
 			what = f"{one.title(variant)}{' against ' + task if one.task == 'every' else ''}"
+			began = time.monotonic()
 			missed, harm = attack(one, variant, task)
+			print(f"# {what} took {time.monotonic() - began:.1f} s", flush=True)
 			if harm:
 				raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
 			(open_ways if missed else stopped).append((what, missed))
@@ -188,11 +190,7 @@ def wanted(one):
 
 def register(one):
 	def run_case():
-		began = time.monotonic()
-		try:
-			stage(one)
-		finally:
-			print(f"# {one.title('')} took {time.monotonic() - began:.1f} s", flush=True)
+		stage(one)
 	run_case.__name__ = one.title("")
 	test(run_case)
 

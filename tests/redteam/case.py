@@ -21,7 +21,7 @@ The first has the number in the catalogue and the name. Then:
 	programs     files in cases/, there with an underscore in front, that are programs in the folder @PROGRAMS@ meanwhile
 	never        a text that no event may hold, what is packed in artifacts included
 	beside       a program in cases/ that runs on the host meanwhile; what it prints first stands for @BESIDE@
-	needs        a wall without which the attack would harm the host (see WALLS in host.py): it is not run then
+	needs        walls, as `podium-run --walls` names them, without which the attack would harm the host: it is not run then
 	cannot-stop  why it is not stopped today; the attack is run nevertheless, and listed; should it be stopped, the line must go
 
 What is required:

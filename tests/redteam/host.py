@@ -25,16 +25,10 @@ SEED = 271828182845
 USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
 SETTLE_S = 10
-# What a job that only looks says of itself; a wall is there where it differs from the host or is as it must be.
-LOOK = '''
-import os
-from attack import custom_kernel, say
-for name in ("pid", "net", "mnt", "ipc"):
-    say(f"look: {name} {os.stat('/proc/self/ns/' + name).st_ino}")
-status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
-say("look: seccomp " + status.get("Seccomp", "0").strip())
-say(f"look: warm {int(b'zygote' in open('/proc/self/cmdline', 'rb').read())}")
-'''
+# Small, so that bombs burst soon; a compiler and torch get along with them.
+LIMITS = ("--memory", "1024", "--disk", "256", "--processes", "256")
+# Whether it was forked from the zygote.
+LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
 
 
 def jobs_of(folder):
@@ -151,10 +145,18 @@ def on_gpus():
 	return set(ask("compute-apps=pid")), [int(line) for line in ask("gpu=memory.used")]
 
 
+def walls_of(directory):
+	"""What podium-run says of its sandbox here: {name: None, or why it does not stand}."""
+	answer = subprocess.run([runner.PROGRAM, "--walls", "--user", USER, "--directory", directory], capture_output=True, text=True)
+	if answer.returncode:
+		raise AssertionError(answer.stderr)
+	return {wall["name"]: None if wall["stands"] else wall["why"] for wall in json.loads(answer.stdout)}
+
+
 class Attacked(Runner):
 	"""A podium-run with its zygote, whose error output is read while it runs."""
 	def __init__(self, directory, environment):
-		super().__init__("--python", PYTHON, "--user", USER, directory=directory, environment=environment)
+		super().__init__("--python", PYTHON, "--user", USER, *LIMITS, directory=directory, environment=environment)
 		os.set_blocking(self.process.stderr.fileno(), False)
 
 	def said(self):
@@ -175,6 +177,7 @@ class Host:
 		self.programs.mkdir(parents=True)
 		self.listen()
 		self.tasks, self.count = {}, 0
+		self.walls = walls_of(self.jobs)
 		self.runner = Attacked(self.jobs, {"PATH": f"{self.programs}:{os.environ['PATH']}"})
 		self.settle_down()
 
@@ -209,20 +212,16 @@ class Host:
 
 	def settle_down(self):
 		"""Until programs are forked from the zygote, and nothing more starts by itself."""
-		while not self.look():
+		while not self.is_warm():
 			time.sleep(0.1)
 		self.running = descendants(self.runner.process.pid)
 		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpus()
 
-	def look(self):
-		"""Notes the walls that a job finds around it. Whether it was forked from the zygote."""
+	def is_warm(self):
 		result = self.run("probe_py", LOOK)
 		if result.verdict != "passed":
 			raise AssertionError(f"an honest job got {result.verdict}: {result.reason}\n{result.log('stderr')}")
-		seen = dict(line.split()[1:] for line in result.log().splitlines() if line.startswith("look: "))
-		self.walls = {name for name in ("pid", "net", "mnt", "ipc") if int(seen[name]) != os.stat(f"/proc/self/ns/{name}").st_ino}
-		self.walls |= {"seccomp"} if seen["seccomp"] == "2" else set()
-		return seen["warm"] == "1"
+		return "warm: True" in result.log()
 
 	def close(self):
 		for one in self.sockets:

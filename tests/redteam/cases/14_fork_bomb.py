@@ -2,7 +2,7 @@
 # attempts: to start processes that start processes, and threads, without end
 # required: VERDICT
 # verdict: runtime error or memory limit
-# needs: pid
+# needs: processes limits
 import os
 import threading
 import time

@@ -4,7 +4,7 @@
 # required: VERDICT
 # verdict: memory limit
 # variants: heap memfd tmp shm
-# needs: memory
+# needs: limits
 import os
 import tempfile
 

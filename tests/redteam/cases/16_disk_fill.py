@@ -1,7 +1,7 @@
 # 16 disk_fill
 # attempts: to fill /tmp, HOME, its folder, the caches and /dev/shm with bytes, with empty files, and with sparse ones
 # required: DENIED
-# needs: mnt
+# needs: disk
 import os
 from attack import attempt, custom_kernel
 
@@ -28,15 +28,9 @@ def fill(place):
 
 
 def count(place):
-    names = 0
-    try:
-        os.makedirs(place, exist_ok=True)
-        while names < MOST_FILES:
-            os.close(os.open(f"{place}/@MARK@{names}", os.O_CREAT | os.O_WRONLY))
-            names += 1
-    finally:
-        for number in range(names):
-            os.unlink(f"{place}/@MARK@{number}")
+    """True if there was no end to them. They stay: whoever removes the job must cope."""
+    for number in range(MOST_FILES):
+        os.mknod(f"{place}/@MARK@{number}")
     return True
 
 
@@ -51,7 +45,11 @@ def stretch(place):
     return True
 
 
-for place in dict.fromkeys(PLACES):
+systems = {}
+for place in PLACES:
+    os.makedirs(place, exist_ok=True)
+    systems.setdefault(os.stat(place).st_dev, place)
+for place in systems.values():  # one folder of each file system will do
     attempt(f"fill {place}", fill, place)
-    attempt(f"make {MOST_FILES} files in {place}", count, place)
     attempt(f"make a file of 16 TiB in {place}", stretch, place)
+    attempt(f"make {MOST_FILES} files in {place}", count, place)

@@ -2,7 +2,7 @@
 # attempts: to reach the host's loopback, the addresses of clouds' metadata and names of the network, over TCP, UDP, raw,
 #   packet, netlink, vsock and Bluetooth sockets, and an abstract Unix socket of the host
 # required: DENIED
-# needs: net
+# needs: network
 import os
 import socket
 from attack import attempt, custom_kernel

@@ -2,7 +2,7 @@
 # attempts: to read other submissions, the host's passwords and keys, the database, sockets of servers, control groups and
 #   homes, and to find a file of the host with a secret in it
 # required: DENIED
-# needs: mnt
+# needs: files
 import os
 from attack import attempt, custom_kernel
 
@@ -34,7 +34,7 @@ def search(top="/"):
                 text = open(path, "rb").read()
             except OSError:
                 continue
-            if b"secret-" in text and name != "submission.py" and path.startswith("/tmp/podium-redteam"):
+            if text.startswith(b"secret-"):
                 return path
 
 
@@ -46,7 +46,7 @@ def other_jobs():
             found += [name for name in os.listdir(folder) if name.startswith(("podium-", "mysql", "ssh-", "systemd-private"))]
         except OSError:
             pass
-    return found
+    return found or None
 
 
 for path in FILES:

@@ -2,7 +2,7 @@
 # attempts: to open the devices of the machine, and to make nodes of them
 # required: DENIED
 # on: cpu gpu
-# needs: mnt
+# needs: files
 import os
 import stat
 from attack import attempt, custom_kernel

@@ -4,7 +4,7 @@
 // required: VERDICT
 // verdict: compile error
 // variants: template constexpr macro array
-// needs: memory
+// needs: limits
 #include "task.h"
 
 #define VARIANT_@VARIANT@ 1

@@ -3,7 +3,7 @@
 # required: DENIED
 # verdict: runtime error or memory limit
 # on: gpu
-# needs: memory
+# needs: limits
 import torch
 from attack import could, say
 
