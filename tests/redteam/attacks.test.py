@@ -134,7 +134,7 @@ def start_beside(one):
 
 
 def attack(one, variant, task):
-	"""(in which respects it was not stopped, what it did to the host)"""
+	"""(the job's result, what the attack did to the host)"""
 	if one.before:
 		submit(one, (cases.CASES / one.before).read_text(), task, variant)
 	for name in one.programs:
@@ -147,7 +147,7 @@ def attack(one, variant, task):
 			program.communicate()
 		for name in one.programs:
 			host().install(name, None)
-	return unmet(one, result), host().harm() + excess(result)
+	return result, host().harm() + excess(result)
 
 
 def python_tasks():
@@ -164,8 +164,9 @@ def stage(one):
 		for variant in one.variants:
 			what = f"{one.title(variant)}{' against ' + task if one.task == 'every' else ''}"
 			began = time.monotonic()
-			missed, harm = attack(one, variant, task)
-			print(f"# {what} took {time.monotonic() - began:.1f} s", flush=True)
+			result, harm = attack(one, variant, task)
+			missed = unmet(one, result)
+			print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s", flush=True)
 			if harm:
 				raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
 			(open_ways if missed else stopped).append((what, missed))

@@ -12,7 +12,7 @@ The first has the number in the catalogue and the name. Then:
 	verdict      the job's verdict, several with `or` between them; default: passed
 	form         py or cu, by the file's ending
 	task         a folder in tasks/ beside the cases, or in the project's tasks/; `every`: each Python task that ships;
-	             default: probe_py, and for cu a harness in CUDA C++ that needs no GPU
+	             default: probe_py, and for cu plain_cu
 	mode         test (default), benchmark, ranked, profile
 	on           cpu (default), gpu, or both; `compiler`: as if for a GPU, but without one; default for cu
 	variants     words; the attack is run once with each, which stands for @VARIANT@ in the file
@@ -57,7 +57,7 @@ class Case:
 			raise ValueError(f"{path.name} requires {self.required!r}, not one of {', '.join(sorted(REQUIREMENTS))}")
 		self.verdicts = head.get("verdict", "passed").split(" or ")
 		self.form = head.get("form", path.suffix[1:])
-		self.task = head.get("task", "probe_py" if self.form == "py" else "numbers_cu")
+		self.task = head.get("task", "probe_py" if self.form == "py" else "plain_cu")
 		self.mode = head.get("mode", "test")
 		self.on = head.get("on", "compiler" if self.form == "cu" else "cpu").split()
 		self.variants = head.get("variants", "").split() or [""]

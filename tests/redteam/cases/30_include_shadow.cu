@@ -28,4 +28,4 @@
 #endif
 #include "@SECRET@"
 
-output_t custom_kernel(input_t data) { return data; }
+int custom_kernel(int number) { return number; }

@@ -6,4 +6,4 @@
 // change: {"task": @VARIANT@}
 #include "task.h"
 
-output_t custom_kernel(input_t data) { return data; }
+int custom_kernel(int number) { return number; }

@@ -17,5 +17,5 @@
 #include "task.h"
 #endif
 #if __INCLUDE_LEVEL__ == 0
-output_t custom_kernel(input_t data) { return data; }
+int custom_kernel(int number) { return number; }
 #endif
