@@ -117,7 +117,7 @@ static bool try_place(struct control_group_base *base, const char *path, bool on
 	if (faccessat(folder, ".", W_OK, AT_EACCESS))
 		return false;
 	base->folder = steal_fd(&folder);
-	snprintf(base->path, sizeof base->path, "%s", path);
+	snprintf(base->path, sizeof base->path, "%.4095s", path);
 	return true;
 }
 

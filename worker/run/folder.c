@@ -115,8 +115,9 @@ int folder_read(int folder, const char *name, size_t most, struct arena *arena, 
 	struct stat status;
 	if (file < 0 || fstat(file, &status))
 		return fail(error, ERROR_NOT_FOUND, "The file \"%s\" cannot be read: %s.", name, strerror(errno));
-	if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > most)
-		return fail(error, ERROR_LIMIT, "\"%s\" is not a file of at most %zu bytes.", name, most);
+	/* A second name may be that of somebody else's file. */
+	if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || (uint64_t)status.st_size > most)
+		return fail(error, ERROR_LIMIT, "\"%s\" is not a file of its own of at most %zu bytes.", name, most);
 	char *content = arena_alloc(arena, (size_t)status.st_size + 1);
 	size_t have = 0;
 	while (have < (size_t)status.st_size) {

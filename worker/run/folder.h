@@ -22,7 +22,7 @@ bool folder_is_plain_path(const char *path);
 /* Writes a new file, and first the folders on its path that are not there. `path` is plain. */
 int folder_write(int folder, const char *path, const void *bytes, size_t length, mode_t mode, struct error *error);
 
-/* Reads a regular file of at most `most` bytes into the arena. */
+/* Reads a regular file with one name and at most `most` bytes into the arena. */
 int folder_read(int folder, const char *name, size_t most, struct arena *arena, const char **bytes, size_t *length,
 	struct error *error);
 

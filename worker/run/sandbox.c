@@ -188,6 +188,23 @@ static void find_filter(struct sandbox_host *host)
 	host->entries[0].instruction_count = host->entries[1].instruction_count = 0;
 }
 
+/* In whose place the sandbox has something of its own. */
+static int check_shown(const char *shown, struct error *error)
+{
+	static const char *const own[] = { "/", "/dev", "/etc", "/job", "/proc", "/sys", "/tmp", "/var/tmp" };
+	cleanup_free char *copy = strdup(shown ? shown : "");
+	for (char *rest = copy, *path; (path = strsep(&rest, ":"));) {
+		char resolved[PATH_MAX];
+		if (*path && *path != '/')
+			return fail(error, ERROR_INPUT, "\"%.300s\" cannot be shown to programs in the sandbox: its path must begin with \"/\".", path);
+		for (size_t i = 0; i < COUNT(own) && realpath(path, resolved); i++)
+			if (strcmp(resolved, own[i]) == 0)
+				return fail(error, ERROR_INPUT, "%s of the host cannot be shown to programs in the sandbox, which has its own; name the "
+					"files or folders in it that they need.", own[i]);
+	}
+	return 0;
+}
+
 int sandbox_prepare(struct sandbox_host *host, const struct account *account, const char *directory, struct error *error)
 {
 	host->account = account;
@@ -195,8 +212,8 @@ int sandbox_prepare(struct sandbox_host *host, const struct account *account, co
 	choose_limits(host);
 	if (!realpath(directory, host->directory))
 		return fail(error, ERROR_SYSTEM, "The folder \"%s\" for jobs has gone: %s.", directory, strerror(errno));
-	int rc = make_entries(host, error);
-	if (rc)
+	int rc = check_shown(host->shown, error);
+	if (rc || (rc = make_entries(host, error)))
 		return rc;
 	find_filter(host);
 	control_group_find(&host->groups);

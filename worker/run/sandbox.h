@@ -38,7 +38,7 @@ enum sandbox_wall {
 	WALLS,
 };
 
-enum { sandbox_most_inodes = 200000 };
+enum { sandbox_most_inodes = 100000 };
 
 struct sandbox_host {
 	const struct account *account;

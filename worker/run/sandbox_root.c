@@ -153,6 +153,8 @@ static int show(struct root *root, const char *path)
 /* "/home/eve/venv/bin/python3" needs /home/eve/venv/bin, lib and so on; "/srv/tools/ncu" needs /srv/tools. */
 static int show_installation(struct root *root, const char *program)
 {
+	if (is_covered(root, program))
+		return 0;
 	const char *folder = arena_strndup(root->arena, program, (size_t)(strrchr(program, '/') - program));
 	const char *name = strrchr(folder, '/');
 	if (!name || strcmp(name, "/bin") != 0)

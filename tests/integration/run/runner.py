@@ -13,6 +13,7 @@ PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-run"
 PYTHON = "/usr/bin/python3"
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 HANG_S = 120  # guards only: nothing here takes that long unless it hangs
+STARTS_READY = ("--once", "--python", "--memory", "--disk", "--processes", "--show")
 CPU = {"model": "CPU"}
 GPU = {"model": "H200", "uuid": "GPU-00000000-0000-0000-0000-000000000000", "index": 0, "compute_capability": "9.0"}
 
@@ -88,15 +89,17 @@ class Result:
 
 
 class Runner:
-	def __init__(self, *options, directory=None, environment=None):
+	def __init__(self, *options, directory=None, environment=None, user=None, prefix=()):
+		"""`user`: who podium-run itself is; `prefix`: words of a program that starts it."""
 		self.own = None if directory else tempfile.mkdtemp(prefix="podium-run-test.")
 		self.directory = directory or self.own
 		if self.own:
-			os.chmod(self.own, 0o711)
-		self.process = subprocess.Popen([PROGRAM, "--directory", self.directory, *options], stdin=subprocess.PIPE,
-			stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
+			os.chmod(self.own, 0o777 if user else 0o711)
+		self.process = subprocess.Popen([*prefix, PROGRAM, "--directory", self.directory, *options], stdin=subprocess.PIPE,
+			stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})},
+			**({"user": user, "group": "nogroup", "extra_groups": []} if user else {}))
 		self.rest = b""
-		self.ready = self.event() if not options or options[0] in ("--once", "--python") else None
+		self.ready = None if options and options[0] not in STARTS_READY else self.event()
 
 	def __enter__(self):
 		return self
