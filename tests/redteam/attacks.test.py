@@ -15,6 +15,7 @@ import gzip
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -47,6 +48,8 @@ ON, WORDS = read_arguments(sys.argv[1:])
 @functools.lru_cache(None)
 def gpu():
 	"""The first GPU, as podium-run wants to be told of it."""
+	if not shutil.which("nvidia-smi"):
+		raise Skip("there is no GPU here")
 	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"], capture_output=True, text=True)
 	uuid, capability = answer.stdout.splitlines()[0].split(", ")
 	return {**GPU, "uuid": uuid, "compute_capability": capability}
@@ -67,6 +70,7 @@ def lacks_here(one):
 		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
 	if one.form == "cu" and "nvcc" not in one.programs and not os.access(NVCC, os.X_OK):
 		return "nvcc is not installed"
+	host()  # raises where there is nothing to attack
 	missing = [f"{wall} ({host().walls[wall]})" for wall in one.needs if host().walls[wall]]
 	return f"would harm this host, which lacks the wall {', '.join(missing)}" if missing else None
 
@@ -130,13 +134,18 @@ def start_beside(one):
 	if not one.beside:
 		return None, ""
 	program = subprocess.Popen([PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-	return program, program.stdout.readline().strip()
+	words = program.stdout.readline().strip()
+	if not words:
+		raise AssertionError(f"{one.beside} on the host did not start")
+	return program, words
 
 
 def attack(one, variant, task):
 	"""(the job's result, what the attack did to the host)"""
 	if one.before:
-		submit(one, (cases.CASES / one.before).read_text(), task, variant)
+		first = submit(one, (cases.CASES / one.before).read_text(), task, variant)
+		if first.verdict != "passed":
+			raise AssertionError(f"{one.before} got {first.verdict}: {first.reason}")
 	for name in one.programs:
 		host().install(name, host().fill_in((cases.CASES / f"_{name}").read_text(), task, variant))
 	program, words = start_beside(one)

@@ -25,8 +25,9 @@ SEED = 271828182845
 USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
 SETTLE_S = 10
-# Small, so that bombs burst soon; a compiler and torch get along with them.
-LIMITS = ("--memory", "1024", "--disk", "256", "--processes", "256")
+# Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the driver.
+LIMITS = {"CPU": ("--memory", "1024", "--disk", "256", "--processes", "256")}
+LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Whether it was forked from the zygote.
 LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
 
@@ -155,8 +156,8 @@ def walls_of(directory):
 
 class Attacked(Runner):
 	"""A podium-run with its zygote, whose error output is read while it runs."""
-	def __init__(self, directory, environment):
-		super().__init__("--python", PYTHON, "--user", USER, *LIMITS, directory=directory, environment=environment)
+	def __init__(self, directory, environment, limits):
+		super().__init__("--python", PYTHON, "--user", USER, *limits, directory=directory, environment=environment)
 		os.set_blocking(self.process.stderr.fileno(), False)
 
 	def said(self):
@@ -178,7 +179,8 @@ class Host:
 		self.listen()
 		self.tasks, self.count = {}, 0
 		self.walls = walls_of(self.jobs)
-		self.runner = Attacked(self.jobs, {"PATH": f"{self.programs}:{os.environ['PATH']}"})
+		limits = LIMITS.get(self.device["model"], LIMITS_ON_GPU)
+		self.runner = Attacked(self.jobs, {"PATH": f"{self.programs}:{os.environ['PATH']}"}, limits)
 		self.settle_down()
 
 	# ---- what is there ----

@@ -1,6 +1,6 @@
 // 32 compile_bombs
-// attempts: to use up the compiler's time, memory or disk: templates that instantiate themselves, a constant that takes
-//   2^40 steps, a macro of 2^40 words, an array of 64 GiB
+// attempts: to use up the compiler's time, memory or disk: 2^40 instances of a template, a constant that takes 2^40
+//   steps, a macro of 2^40 words, an array of 64 GiB
 // required: VERDICT
 // verdict: compile error
 // variants: template constexpr macro array
@@ -9,10 +9,11 @@
 
 #define VARIANT_@VARIANT@ 1
 #if defined VARIANT_template
-template <unsigned long long Left, unsigned long long Right> struct Bomb {
-	static constexpr unsigned long long value = Bomb<2 * Left, Left>::value + Bomb<2 * Left + 1, Right>::value;
+template <int Depth, unsigned long long Path> struct Bomb {
+	static constexpr unsigned long long value = Bomb<Depth - 1, 2 * Path>::value + Bomb<Depth - 1, 2 * Path + 1>::value;
 };
-static_assert(Bomb<1, 1>::value != 0);
+template <unsigned long long Path> struct Bomb<0, Path> { static constexpr unsigned long long value = Path; };
+static_assert(Bomb<40, 1>::value != 0);
 #elif defined VARIANT_constexpr
 constexpr unsigned long long bomb(int depth) { return depth ? bomb(depth - 1) + bomb(depth - 1) : 1; }
 constexpr unsigned long long value = bomb(40);
