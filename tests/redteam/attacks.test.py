@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Attacks on podium-run, the real program: each file in cases/ is one, and case.py says how to read it.
+
+	tests/redteam/attacks.test.py [--on cpu|gpu] [WORD...]     those whose number is, or whose name contains, a WORD
+	tests/redteam/attacks.test.py --write-jobs DIR             what a GPU host needs of the task folders; for
+	                                                           PODIUM_REDTEAM_JOBS=DIR there
+
+After each of them the host must be as it was (no process, no file, nothing changed, nobody reached) and an honest job
+must pass. What cannot be stopped today is run and listed as skipped, with its reason; once it is stopped, the test
+fails until its line `cannot-stop` is gone. Attacks that need a GPU run on a GPU host, where tests/gpu/check starts this.
+"""
+import base64
+import functools
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
+import case as cases  # noqa: E402
+from host import GPU, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
+import tap  # noqa: E402
+from tap import Skip, test  # noqa: E402
+
+FASTEST_NS = 1000  # nothing that the tasks here time takes less
+MOST_LOG_BYTES = 70 * 1024
+CATALOGUE = [*range(1, 35), 36, 37, 39, 40, 45, 46, 50, 53]  # those that a CPU suffices for, and 29
+GPU_CATALOGUE = [29, *range(64, 69)]
+
+
+def read_arguments(words):
+	on = "cpu"
+	if words[:1] == ["--on"]:
+		on, words = words[1], words[2:]
+	return on, words
+
+
+if sys.argv[1:2] == ["--write-jobs"]:
+	sys.exit(write_jobs(pathlib.Path(sys.argv[2])))
+ON, WORDS = read_arguments(sys.argv[1:])
+
+
+@functools.lru_cache(None)
+def gpu():
+	"""The first GPU, as podium-run wants to be told of it."""
+	if not shutil.which("nvidia-smi"):
+		raise Skip("there is no GPU here")
+	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"], capture_output=True, text=True)
+	uuid, capability = answer.stdout.splitlines()[0].split(", ")
+	return {**GPU, "uuid": uuid, "compute_capability": capability}
+
+
+@functools.lru_cache(None)
+def host():
+	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+		raise Skip(f"{PYTHON} cannot import torch")
+	return Host(gpu() if ON == "gpu" else None)
+
+
+# ---- one attack ----
+
+def lacks_here(one):
+	"""Why it cannot be run here, or None."""
+	if ON not in one.on and not ("compiler" in one.on and ON == "cpu"):
+		return "needs a GPU: tests/gpu/check runs it" if ON == "cpu" else "is made on the CPU"
+	if one.form == "cu" and "nvcc" not in one.programs and not os.access(NVCC, os.X_OK):
+		return "nvcc is not installed"
+	host()  # raises where there is nothing to attack
+	missing = [f"{wall} ({host().walls[wall]})" for wall in one.needs if host().walls[wall]]
+	return f"would harm this host, which lacks the wall {', '.join(missing)}" if missing else None
+
+
+def device_of(one):
+	return GPU if ON == "cpu" and "compiler" in one.on else None
+
+
+def figures(result):
+	return [event[key] for event in result.events for key in ("score_ns", "mean_ns", "best_ns", "worst_ns") if key in event]
+
+
+def lines_of(result):
+	return [line for position in range(len(result.stages)) for line in result.log("stdout", position).splitlines()]
+
+
+def texts_of(result):
+	"""All that the events say, with what is packed in them."""
+	packed = {}
+	for event in result.events:
+		if event["event"] == "artifact":
+			packed[event["position"]] = packed.get(event["position"], b"") + base64.b64decode(event["base64"])
+	return str(result.events) + "".join(gzip.decompress(piece).decode(errors="replace") for piece in packed.values())
+
+
+def unwanted(one):
+	"""(what it is, a word that shows it)"""
+	never = [("what must never be there", host().fill_in(one.never))] if one.never else []
+	return [("a secret of the host", host().nonce), ("a file of the host", host().line_of_passwords)] + never
+
+
+def unmet(one, result):
+	"""In which respects the attack was not stopped: sentences."""
+	found = []
+	if result.verdict not in one.verdicts:
+		found.append(f"the verdict is {result.verdict}, not {' or '.join(one.verdicts)}: {result.reason}")
+	found += [f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)]
+	if one.required == "DENIED":
+		lines = lines_of(result)
+		found += [line for line in lines if line.startswith("could: ")][:20]
+		if not any(line.startswith("attempts: ") and line != "attempts: 0" for line in lines):
+			found.append("it attempted nothing:\n" + result.log("stderr")[-2000:])
+	elif one.required == "FORGE-IGNORED":
+		found += [f"a figure of {figure} ns" for figure in figures(result) if figure < FASTEST_NS][:3]
+	return found
+
+
+def excess(result):
+	"""Logs that are longer than they may be."""
+	return [f"the {stream} of stage {position} has {len(result.log(stream, position).encode())} bytes" for stream in ("stdout", "stderr")
+		for position in range(len(result.stages)) if len(result.log(stream, position).encode()) > MOST_LOG_BYTES]
+
+
+def submit(one, text, task, variant, beside=""):
+	words = (task, variant, beside)
+	return host().run(task, host().fill_in(text, *words), one.mode, device_of(one), json.loads(host().fill_in(one.change, *words)))
+
+
+def start_beside(one):
+	"""The program on the host, and what it said first."""
+	if not one.beside:
+		return None, ""
+	program = subprocess.Popen([PYTHON, cases.CASES / one.beside], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	words = program.stdout.readline().strip()
+	if not words:
+		raise AssertionError(f"{one.beside} on the host did not start")
+	return program, words
+
+
+def attack(one, variant, task):
+	"""(the job's result, what the attack did to the host)"""
+	if one.before:
+		first = submit(one, (cases.CASES / one.before).read_text(), task, variant)
+		if first.verdict != "passed":
+			raise AssertionError(f"{one.before} got {first.verdict}: {first.reason}")
+	for name in one.programs:
+		host().install(name, host().fill_in((cases.CASES / f"_{name}").read_text(), task, variant))
+	program, words = start_beside(one)
+	try:
+		result = submit(one, one.text, task, variant, words)
+	finally:
+		if program:
+			program.communicate()
+		for name in one.programs:
+			host().install(name, None)
+	return result, host().harm() + excess(result)
+
+
+def python_tasks():
+	return [folder.name for folder in sorted((ROOT / "tasks").iterdir()) if not folder.name.endswith("_cu") and folder.is_dir()]
+
+
+def stage(one):
+	"""Runs it with all its variants against all its tasks. Raises what is wrong."""
+	lack = lacks_here(one)
+	if lack:
+		raise Skip(lack)
+	open_ways, stopped = [], []
+	for task in python_tasks() if one.task == "every" else [one.task]:
+		for variant in one.variants:
+			what = f"{one.title(variant)}{' against ' + task if one.task == 'every' else ''}"
+			began = time.monotonic()
+			result, harm = attack(one, variant, task)
+			missed = unmet(one, result)
+			print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s", flush=True)
+			if harm:
+				raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
+			(open_ways if missed else stopped).append((what, missed))
+	host().expect_honest()
+	report(one, open_ways, stopped)
+
+
+def report(one, open_ways, stopped):
+	if one.cannot_stop and stopped:
+		raise AssertionError(f"{', '.join(what for what, _ in stopped)}: is stopped now; take the line `cannot-stop` out of {one.path.name}")
+	if one.cannot_stop:
+		raise Skip(f"was run and is not stopped: {one.cannot_stop}")
+	if open_ways:
+		raise AssertionError("\n".join(line for what, missed in open_ways for line in [f"{what} was not stopped:", *missed]))
+
+
+# ---- the list ----
+
+def wanted(one):
+	return not WORDS or any(word == one.number or word in one.name for word in WORDS)
+
+
+def register(one):
+	def run_case():
+		stage(one)
+	run_case.__name__ = one.title("")
+	test(run_case)
+
+
+def register_all():
+	every = cases.every()
+	for one in every:
+		if wanted(one):
+			register(one)
+	return every
+
+
+EVERY = register_all()
+
+
+@test
+def every_number_of_the_catalogue_has_a_case():
+	there = {one.number for one in EVERY if set(one.on) & {"cpu", "compiler"}}
+	missing = [number for number in CATALOGUE if str(number) not in there]
+	missing += [number for number in GPU_CATALOGUE if not any(one.number.rstrip("bg") == str(number) and "gpu" in one.on for one in EVERY)]
+	tap.equal(missing, [])
+
+
+status = tap.run()
+if host.cache_info().currsize:
+	host().close()
+sys.exit(status)

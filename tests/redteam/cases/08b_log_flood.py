@@ -1,0 +1,8 @@
+# 8b log_flood
+# attempts: prints 10 GB
+# required: VERDICT
+# verdict: output limit
+import os
+
+for _ in range(10 << 10):
+    os.write(1, b"x" * (1 << 20))

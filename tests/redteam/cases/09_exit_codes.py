@@ -1,0 +1,23 @@
+# 9 exit_codes
+# attempts: to end with the exit codes of success, of a wrong answer and of a killed process, at every stage
+# required: FORGE-IGNORED
+# verdict: runtime error or wrong answer
+# mode: ranked
+# variants: import-0 import-112 import-137 test-0 test-112 leaderboard-0 leaderboard-112 leaderboard-137
+import os
+import sys
+from attack import custom_kernel as right
+
+WHEN, CODE = "@VARIANT@".split("-")
+if WHEN == "import":
+    os._exit(int(CODE))
+
+
+def custom_kernel(data):
+    import inspect
+    frame = inspect.currentframe()
+    while frame.f_back and "mode" not in frame.f_locals:
+        frame = frame.f_back
+    if frame.f_locals.get("mode") == WHEN:
+        os._exit(int(CODE))
+    return right(data)

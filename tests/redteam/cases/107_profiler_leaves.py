@@ -1,0 +1,11 @@
+# 107 profiler_leaves
+# attempts: to have something published as the profiler's report that is not: a link, a further name, a pipe, a folder, a
+#   device, or a file that is exchanged meanwhile
+# required: VERDICT
+# task: plain_py
+# mode: profile
+# on: compiler
+# variants: link host-link hard-link folder pipe device exchange
+# programs: ncu
+# never: @MARK@-through-a-link
+from attack import custom_kernel

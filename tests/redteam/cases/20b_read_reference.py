@@ -1,0 +1,10 @@
+# 20b read_reference
+# attempts: to import the task's reference and to let it compute the answer
+# required: VERDICT
+# verdict: runtime error or wrong answer
+# cannot-stop: a harness of the custom engine needs the reference beside it, in the submission's own process
+import reference
+
+
+def custom_kernel(data):
+    return reference.ref_kernel(data)

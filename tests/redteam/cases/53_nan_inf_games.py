@@ -1,0 +1,23 @@
+# 53 nan_inf_games
+# attempts: to pass with what compares oddly: NaN everywhere, infinities, the largest number, negative zero
+# required: VERDICT
+# verdict: wrong answer
+# task: every
+# variants: nan inf -inf max one-nan
+import torch
+
+
+@RIGHT@
+
+right_kernel = custom_kernel
+
+
+def custom_kernel(data):
+    output = right_kernel(data)
+    if "@VARIANT@" == "one-nan":
+        output.view(-1)[-1] = float("nan") if output.is_floating_point() else 77
+    elif not output.is_floating_point():
+        output.fill_(torch.iinfo(output.dtype).max)
+    else:
+        output.fill_(torch.finfo(output.dtype).max if "@VARIANT@" == "max" else float("@VARIANT@"))
+    return output

@@ -1,0 +1,8 @@
+"""A process of somebody else on the GPU, with something in its memory."""
+import sys
+import torch
+
+kept = torch.full((32 << 20,), 0x5eedfacecafe0001, dtype=torch.int64, device="cuda")
+torch.cuda.synchronize()
+print(hex(kept.data_ptr()), flush=True)
+sys.stdin.read()

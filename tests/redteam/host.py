@@ -1,0 +1,332 @@
+"""The host that is attacked: a podium-run with what an attack could aim at around it, and what must be as before."""
+import json
+import os
+import pathlib
+import pwd
+import secrets
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
+import runner  # noqa: E402
+from runner import CPU, GPU, HANG_S, NVCC, Result, Runner  # noqa: E402
+
+BUILD = ROOT / os.environ.get("B", "build/release")
+PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
+SEED = 271828182845
+# Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's.
+USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
+SETTLE_S = 10
+# Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the driver.
+LIMITS = {"CPU": ("--memory", "1024", "--disk", "256", "--processes", "256")}
+LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
+# Whether it was forked from the zygote.
+LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
+
+
+def jobs_of(folder):
+	"""The jobs of a task folder, from the code that reads uploads; or as they were written down for another host."""
+	kept = os.environ.get("PODIUM_REDTEAM_JOBS")
+	if kept:
+		return [json.loads(line) for line in pathlib.Path(kept, folder.name + ".jsonl").read_text().splitlines()]
+	program = BUILD / "tests" / "integration" / "harness" / "test_jobs"
+	answer = subprocess.run([program, folder], capture_output=True, text=True)
+	if answer.returncode:
+		raise AssertionError(answer.stderr)
+	return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def own_folder(name, top):
+	"""A task folder of the attacks, complete."""
+	folder = top / name
+	shutil.copytree(HERE / "tasks" / name, folder)
+	for helper in ("attack.py", "gpu.py"):
+		shutil.copy(HERE / helper, folder)
+	return folder
+
+
+def write_jobs(out):
+	"""The jobs of those folders, for a host that cannot read folders."""
+	out.mkdir(parents=True, exist_ok=True)
+	with tempfile.TemporaryDirectory() as top:
+		for folder in (HERE / "tasks").iterdir():
+			jobs = jobs_of(own_folder(folder.name, pathlib.Path(top)))
+			(out / f"{folder.name}.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs))
+
+
+def merge(base, change):
+	"""`change` laid over `base`."""
+	for key, value in change.items():
+		if key.endswith("+"):
+			base[key[:-1]] = base[key[:-1]] + value
+		else:
+			base[key] = merge(dict(base.get(key) or {}), value) if isinstance(value, dict) else value
+	return base
+
+
+def descendants(pid):
+	"""(pid, start time) of everything below a process, the dead that nobody has asked about left out."""
+	parents = {}
+	for name in filter(str.isdigit, os.listdir("/proc")):
+		try:
+			fields = open(f"/proc/{name}/stat").read().rsplit(")", 1)[1].split()
+		except OSError:
+			continue
+		if fields[0] != "Z":
+			parents[int(name)] = (int(fields[1]), fields[19])
+	found, more = {}, [pid]
+	while more:
+		above = more.pop()
+		for child, (parent, started) in parents.items():
+			if parent == above and child not in found:
+				found[child] = started
+				more.append(child)
+	return set(found.items())
+
+
+def commands(processes):
+	names = []
+	for pid, _ in processes:
+		try:
+			names.append(f"{pid} " + open(f"/proc/{pid}/cmdline").read().replace("\0", " ")[:100])
+		except OSError:
+			names.append(f"{pid}")
+	return ", ".join(names)
+
+
+def snapshot(folder):
+	"""What a folder holds, so that any change shows."""
+	seen = {}
+	for path in [folder, *sorted(folder.rglob("*"))]:
+		status = path.lstat()
+		content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+		links = 1 if path.is_dir() else status.st_nlink
+		seen[str(path)] = (status.st_mode, status.st_uid, status.st_gid, links, status.st_mtime_ns, content)
+	return seen
+
+
+def marked(mark):
+	"""Files anywhere that a submission can write, named with the mark, and what of its user's lies there."""
+	found = []
+	for top in OPEN_FOLDERS:
+		for folder, folders, files in os.walk(top):
+			if folder[len(top):].count("/") >= 2:
+				folders.clear()
+			found += [os.path.join(folder, name) for name in folders + files if mark in name]
+	return found
+
+
+def ipc_objects():
+	"""System V objects of the submission's user."""
+	uid = str(pwd.getpwnam(USER).pw_uid)
+	found = []
+	for kind, column in (("shm", 7), ("sem", 4), ("msg", 7)):
+		for line in open(f"/proc/sysvipc/{kind}").read().splitlines()[1:]:
+			fields = line.split()
+			if fields[column] == uid:
+				found.append((kind, fields[1]))
+	return found
+
+
+def on_gpus():
+	"""(processes on the GPUs, MiB that are in use on each); nothing where there is none."""
+	if not shutil.which("nvidia-smi"):
+		return set(), []
+	def ask(what):
+		answer = subprocess.run(["nvidia-smi", f"--query-{what}", "--format=csv,noheader,nounits"], capture_output=True, text=True)
+		return answer.stdout.split("\n")[:-1] if answer.returncode == 0 else []
+	return set(ask("compute-apps=pid")), [int(line) for line in ask("gpu=memory.used")]
+
+
+def walls_of(directory):
+	"""What podium-run says of its sandbox here: {name: None, or why it does not stand}."""
+	answer = subprocess.run([runner.PROGRAM, "--walls", "--user", USER, "--directory", directory], capture_output=True, text=True)
+	if answer.returncode:
+		raise AssertionError(answer.stderr)
+	return {wall["name"]: None if wall["stands"] else wall["why"] for wall in json.loads(answer.stdout)}
+
+
+class Attacked(Runner):
+	"""A podium-run with its zygote, whose error output is read while it runs."""
+	def __init__(self, directory, environment, limits):
+		super().__init__("--python", PYTHON, "--user", USER, *limits, directory=directory, environment=environment)
+		os.set_blocking(self.process.stderr.fileno(), False)
+
+	def said(self):
+		piece = self.process.stderr.read()
+		return piece.decode() if piece else ""
+
+
+class Host:
+	def __init__(self, device=None):
+		self.device = device or CPU
+		self.top = pathlib.Path(tempfile.mkdtemp(prefix="podium-redteam.", dir="/tmp"))
+		self.top.chmod(0o711)
+		self.mark, self.nonce = "redteam-" + secrets.token_hex(6), "secret-" + secrets.token_hex(16)
+		self.line_of_passwords = next(line for line in open("/etc/passwd") if line.startswith("backup:")).strip()
+		self.make_victim()
+		self.jobs, self.programs = self.top / "jobs", self.top / "programs" / "bin"
+		self.jobs.mkdir(mode=0o711)
+		self.programs.mkdir(parents=True)
+		self.listen()
+		self.tasks, self.count = {}, 0
+		self.walls = walls_of(self.jobs)
+		limits = LIMITS.get(self.device["model"], LIMITS_ON_GPU)
+		self.runner = Attacked(self.jobs, {"PATH": f"{self.programs}:{os.environ['PATH']}"}, limits)
+		self.settle_down()
+
+	# ---- what is there ----
+
+	def make_victim(self):
+		"""As careless as can be: a walk into it must fail for another reason than its modes."""
+		self.victim = self.top / "victim"
+		(self.victim / "open").mkdir(parents=True)
+		for name, content, mode in (("secret", self.nonce, 0o644), ("open/keep", "keep", 0o666), ("source.h", f"#error {self.nonce}\n", 0o644)):
+			(self.victim / name).write_text(content + "\n")
+			(self.victim / name).chmod(mode)
+		(self.victim / "open").chmod(0o777)
+		self.victim.chmod(0o755)
+		shutil.copy("/usr/bin/id", self.victim / "id")  # says who it runs as
+		(self.victim / "id").chmod(0o6755)
+
+	def listen(self):
+		"""Somebody to talk to, were it possible: TCP, UDP and an abstract Unix socket on one name."""
+		self.sockets = [socket.create_server(("127.0.0.1", 0))]
+		self.port = self.sockets[0].getsockname()[1]
+		for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", self.port)), (socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}")):
+			one = socket.socket(family, kind)
+			one.bind(name)
+			if kind == socket.SOCK_STREAM:
+				one.listen()
+			self.sockets.append(one)
+
+	def heard(self):
+		"""Whether anybody came."""
+		return bool(select.select(self.sockets, [], [], 0)[0])
+
+	def settle_down(self):
+		"""Until programs are forked from the zygote, and nothing more starts by itself."""
+		while not self.is_warm():
+			time.sleep(0.1)
+		self.running = descendants(self.runner.process.pid)
+		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpus()
+
+	def is_warm(self):
+		result = self.run("probe_py", LOOK)
+		if result.verdict != "passed":
+			raise AssertionError(f"an honest job got {result.verdict}: {result.reason}\n{result.log('stderr')}")
+		return "warm: True" in result.log()
+
+	def close(self):
+		for one in self.sockets:
+			one.close()
+		self.runner.__exit__()
+		shutil.rmtree(self.top, ignore_errors=True)
+
+	# ---- jobs ----
+
+	def task(self, name):
+		if name not in self.tasks:
+			self.tasks[name] = self.read_task(name)
+		return self.tasks[name]
+
+	def read_task(self, name):
+		if (HERE / "tasks" / name).is_dir():
+			return jobs_of(own_folder(name, self.top))[0]
+		return jobs_of(ROOT / "tasks" / name)[0]
+
+	def fill_in(self, text, task="", variant="", beside=""):
+		"""A variant may hold other words, so its turn comes first."""
+		right = next((path.read_text() for name in ("right.py", "passed.py") if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
+		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)), ("SECRET", str(self.victim / "secret")),
+				("PORT", str(self.port)), ("PROGRAMS", str(self.programs)), ("BESIDE", beside), ("TASK", task), ("RIGHT", right)):
+			text = text.replace(f"@{word}@", value)
+		return text
+
+	def run(self, task, submission, mode="test", device=None, change=None):
+		kind = self.task(task)
+		self.count += 1
+		message = {"id": self.count, "mode": mode, "device": device or self.device, "task": kind["task"], "files": kind["files"],
+			"submission": {"name": kind["submission"]["name"], "text": submission}, "python": PYTHON, "nvcc": NVCC}
+		if mode == "ranked":
+			message["secret_seed"] = SEED
+		message = merge(json.loads(json.dumps(message)), change or {})
+		self.runner.send({"job": message})
+		return self.runner.result(self.count)
+
+	def expect_honest(self):
+		"""The next job is a good one, and must pass."""
+		result = self.run("probe_py", "def custom_kernel(data): return data + data\n")
+		if result.verdict != "passed":
+			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
+
+	def install(self, name, text):
+		"""A program in the folder of programs; without a text it goes."""
+		path = self.programs / name
+		path.unlink(missing_ok=True)
+		if text is not None:
+			path.write_text(text)
+			path.chmod(0o755)
+
+	# ---- afterwards ----
+
+	def remove(self, paths):
+		for path in map(pathlib.Path, paths):
+			if path.is_dir() and not path.is_symlink():
+				shutil.rmtree(path, ignore_errors=True)
+			else:
+				path.unlink(missing_ok=True)
+
+	def harm(self):
+		"""What is not as it was: sentences."""
+		found = []
+		if self.runner.process.poll() is not None:
+			return [f"podium-run has ended with {self.runner.process.returncode}: {self.runner.said()}"]
+		end = time.monotonic() + SETTLE_S
+		while (left := descendants(self.runner.process.pid) - self.running) and time.monotonic() < end:
+			time.sleep(0.02)
+		if left:
+			found.append(f"processes are left: {commands(left)}")
+		if gone := self.running - descendants(self.runner.process.pid):
+			found.append(f"processes of podium-run are gone: {gone}")
+		if entries := os.listdir(self.jobs):
+			found.append(f"the folder of jobs holds {entries}")
+		after = snapshot(self.victim)
+		if after != self.before:
+			found.append(f"changed on the host: {[path for path in {*after, *self.before} if after.get(path) != self.before.get(path)]}")
+			self.before = after
+		if files := marked(self.mark):
+			found.append(f"files are left: {files[:5]}")
+			self.remove(files)
+		if objects := [one for one in ipc_objects() if one not in self.objects]:
+			found.append(f"System V objects are left: {objects}")
+			for kind, number in objects:
+				subprocess.run(["ipcrm", {"shm": "-m", "sem": "-s", "msg": "-q"}[kind], number])
+		found += self.harm_to_gpus()
+		if self.heard():
+			found.append("somebody has reached a socket of the host")
+			for one in self.sockets:
+				one.close()
+			self.listen()
+		if words := self.runner.said():
+			found.append(f"podium-run said: {words}")
+		return found
+
+	def harm_to_gpus(self):
+		end = time.monotonic() + SETTLE_S
+		while True:
+			processes, used = on_gpus()
+			new = processes - self.gpus[0]
+			more = [after - before for before, after in zip(self.gpus[1], used) if after - before > 64]
+			if not (new or more) or time.monotonic() > end:
+				break
+			time.sleep(0.1)
+		return [f"on the GPUs are left: processes {new}, {more} MiB"] if new or more else []

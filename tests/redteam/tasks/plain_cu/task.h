@@ -1,0 +1,3 @@
+#pragma once
+
+int custom_kernel(int number);
