@@ -293,8 +293,10 @@ static void read_samples(struct single *single)
 	for (size_t i = 0; i < upload->count; i++) {
 		const char *path = upload->files[i].path;
 		enum verdict verdict = sample_verdict(single->form, path);
-		if (verdict != VERDICT_NONE)
-			task->expected[task->expected_count++] = (struct task_expected){ path, verdict, "ranked" };
+		if (verdict == VERDICT_NONE)
+			continue;
+		task_check_text(single->reader, NULL, NULL, &upload->files[i]);
+		task->expected[task->expected_count++] = (struct task_expected){ path, verdict, "ranked" };
 	}
 }
 
@@ -303,10 +305,13 @@ static void read_template(struct single *single)
 	struct task *task = single->reader->task;
 	const struct fileset *upload = single->reader->upload;
 	task->templates = arena_array(single->reader->arena, struct task_template, 1);
-	for (size_t i = 0; i < upload->count && !task->template_count; i++)
-		if (is_template(single->form, upload->files[i].path))
-			task->templates[task->template_count++] =
-				(struct task_template){ single->form->template_language, upload->files[i].path };
+	for (size_t i = 0; i < upload->count && !task->template_count; i++) {
+		const struct file *file = &upload->files[i];
+		if (!is_template(single->form, file->path))
+			continue;
+		task_check_text(single->reader, NULL, NULL, file);
+		task->templates[task->template_count++] = (struct task_template){ single->form->template_language, file->path };
+	}
 }
 
 /* ---- the whole ---- */

@@ -100,19 +100,24 @@ static int refuse_place(const struct reading *reading, const struct zip_place *p
 
 /* ---- the end ---- */
 
-/* The record that ends a zip must end at the file's last byte, comment included. */
+/* The record that ends a zip must end at the file's last byte, comment included; and only one may, or a program that
+ * searches from the front finds another zip than one that searches from the back. */
 static int find_end(const struct reading *reading, size_t *end)
 {
 	bool continues = false;
+	size_t found = 0;
 	for (size_t behind = end_bytes; behind <= reading->length && behind <= end_bytes + UINT16_MAX; behind++) {
-		*end = reading->length - behind;
-		if (!is_at(reading, *end, end_bytes, "PK\5\6"))
+		size_t at = reading->length - behind;
+		if (!is_at(reading, at, end_bytes, "PK\5\6"))
 			continue;
-		size_t comment = little16(reading->bytes + *end + 20);
-		if (end_bytes + comment == behind)
-			return 0;
-		continues = continues || end_bytes + comment < behind;
+		size_t length = end_bytes + little16(reading->bytes + at + 20);
+		continues = continues || length < behind;
+		found += length == behind;
+		if (length == behind)
+			*end = at;
 	}
+	if (found)
+		return found == 1 ? 0 : refuse(reading, "The zip has several tables of contents.");
 	return continues ? refuse(reading, "The zip has other bytes behind its end.") : refuse_cut(reading);
 }
 

@@ -22,8 +22,8 @@ struct zip_layout {
 	size_t count;          /* as in the table of contents, folders included */
 };
 
-/* Refuses what is no zip, by the name of what it is; a zip that is cut off, continues behind its end, is one part of
- * several, is in the Zip64 form, has more than `most_entries`, or whose table of contents does not fit the file; an
+/* Refuses what is no zip, by the name of what it is; a zip that is cut off, continues behind its end, has several ends, is
+ * one part of several, is in the Zip64 form, has more than `most_entries`, or whose table of contents does not fit the file; an
  * entry that is not where the table says, lies over another one, or has another name or form in its own header. */
 int zip_layout_read(struct arena *arena, const void *bytes, size_t length, size_t most_entries, struct zip_layout *layout,
 	struct error *error);

@@ -38,7 +38,7 @@ static void check(const struct result *result)
 /* A process that has said all it has to say. */
 static struct runner make_runner(const uint8_t *bytes, size_t length)
 {
-	struct runner runner = { .input = -1, .output = memfd_create("events", MFD_CLOEXEC) };
+	struct runner runner = { .pid = FUZZ_NO_PROCESS, .input = -1, .output = memfd_create("events", MFD_CLOEXEC) };
 	require(runner.output >= 0);
 	require(write(runner.output, bytes, length) == (ssize_t)length && lseek(runner.output, 0, SEEK_SET) == 0);
 	return runner;

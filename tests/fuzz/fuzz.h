@@ -75,6 +75,9 @@ static inline char *fuzz_line(struct fuzz_input *input)
 	return line;
 }
 
+/* The number of a process that nobody is: who waits for it learns at once that it has ended. */
+enum { FUZZ_NO_PROCESS = INT32_MAX };
+
 /* Sizes of pieces for what comes from a pipe or a socket: the same for the same input. */
 static inline size_t fuzz_piece(uint64_t *state, size_t left)
 {

@@ -50,7 +50,8 @@ static void check_contents(struct arena *arena, const struct task *task, const s
 	for (size_t i = 0; i < count; i++) {
 		files += contents[i].role == ROLE_FILE;
 		require(contents[i].bytes != NULL && contents[i].path != NULL);
-		require(contents[i].role != ROLE_TEMPLATE || text_is_utf8(contents[i].bytes, contents[i].length));
+		if (contents[i].role == ROLE_TEMPLATE || contents[i].role == ROLE_SAMPLE)
+			require_text(contents[i].bytes, contents[i].length);
 	}
 	require(files + 1 == task->file_count); /* all but the submission */
 }

@@ -135,7 +135,7 @@ def quoting():
 
 
 def two_directories():
-	"""A whole zip inside the comment of another: who searches from the front finds the first, from the back the second."""
+	"""A whole zip as the comment of another: who searches from the front finds the first, from the back the second."""
 	first = local_header(Entry(b"shown.py", b"first\n"))
 	table = central_header(Entry(b"shown.py", b"first\n"), 0)
 	head = first + table
@@ -296,6 +296,7 @@ REFUSED = {
 	"table-past-the-end": (task(offset=0x7fffffff), CUT_OFF),
 	"table-too-small": (task(size=10), DAMAGED),
 	"bytes-behind-the-table": (task(between=b"between"), DAMAGED),
+	"two-tables": (two_directories(), "has several tables of contents"),
 	"second-disk": (task(disk=1), "is one part of several"),
 	"zip64": (zip64(), "is in the Zip64 form"),
 	"zip64-count": (zip64(count=1 << 62), "Zip64"),
@@ -342,6 +343,7 @@ READ = {
 	"debris": (task(Entry(b"__MACOSX/._task.yml"), Entry(b".git/config"), Entry(b"a/__pycache__/x.pyc"), Entry(b".DS_Store")), []),
 	"empty-files": (task(Entry(b"a.py", b""), Entry(b"b.py", b"", method=DEFLATED)), ["a.py", "b.py"]),
 	"self-extracting": (task(before=b"#!/bin/sh\nexit 0\n"), []),
+	"behind-another-zip": (task(before=pack(Entry(b"hidden.py"))), []),
 	"gap": (task(Entry(b"a.py", descriptor=b"nobody reads this")), ["a.py"]),
 	"most-files": (task(*(Entry(b"f%03d" % number, b"") for number in range(509))), ["f%03d" % number for number in range(509)]),
 }

@@ -545,6 +545,24 @@ static void a_single_file_becomes_a_py_task(void **state)
 	assert_round_trip(arena, task);
 }
 
+static void templates_and_samples_of_a_single_file_must_be_what_a_submission_may_be(void **state)
+{
+	(void)state;
+	static const struct { const char *path, *text, *sentence; } cases[] = {
+		{ "template.py", "\xe4", "reference_code.py: the file \"template.py\" is not UTF-8 text." },
+		{ "template.py", "", "reference_code.py: the file \"template.py\" is empty." },
+		{ "samples/passed.py", "\xe4", "reference_code.py: the file \"samples/passed.py\" is not UTF-8 text." },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_arena struct arena *arena = arena_new();
+		struct world world = make_world(arena);
+		add(&world.upload, "reference_code.py", SINGLE);
+		add(&world.upload, cases[i].path, cases[i].text);
+		assert_int_equal(parse(&world), ERROR_INPUT);
+		assert_string_equal(world.error.text, cases[i].sentence);
+	}
+}
+
 #define SINGLE_CUH "/* Copy the input.\n *\n *     indented\n */\n#include <vector>\nusing input_t = std::vector<float>, output_t = input_t;\n" \
 	"input_t generate_input();\noutput_t ref_kernel(input_t);\nbool check_implementation(output_t, output_t);\n"
 
@@ -779,6 +797,7 @@ int main(void)
 		cmocka_unit_test(json_round_trips_exactly),
 		cmocka_unit_test(damaged_json_is_refused_member_by_member),
 		cmocka_unit_test(a_single_file_becomes_a_py_task),
+		cmocka_unit_test(templates_and_samples_of_a_single_file_must_be_what_a_submission_may_be),
 		cmocka_unit_test(a_single_file_in_c_becomes_a_cu_task),
 		cmocka_unit_test(the_first_comment_of_a_single_file_is_its_description),
 		cmocka_unit_test(the_submission_gets_the_name_by_which_it_is_imported),

@@ -1,6 +1,7 @@
 #include "worker/run/inbox.h"
 
 #include "lib/log.h"
+#include "lib/text.h"
 #include "worker/run/job.h"
 
 #include <errno.h>
@@ -88,7 +89,9 @@ static void take_line(struct inbox *inbox, const char *line, size_t length)
 		return;
 	}
 	struct error error;
-	fail(&error, ERROR_INPUT, "A message is not JSON (%s at byte %d) and was skipped.", fault.text, fault.position);
+	cleanup_buffer struct buffer reason = {0};
+	text_append_printable(&reason, fault.text); /* it quotes the message */
+	fail(&error, ERROR_INPUT, "A message is not JSON (%s at byte %d) and was skipped.", buffer_string(&reason), fault.position);
 	refuse(inbox, job_id_of_line(line), VERDICT_INTERNAL_ERROR, error.text);
 }
 

@@ -1,0 +1,99 @@
+/* A whole request through the router, while the database is away. Input, a line each: the method, the address with its
+ * query, the cookies, Host and Origin, the Content-Type; then the body. */
+#include "cgi/form.h"
+#include "cgi/router.h"
+#include "lib/log.h"
+
+#include "tests/fuzz/fuzz.h"
+
+/* Something that must never reach a page as it stands. */
+static const char HOSTILE[] = "<zz";
+
+/* In the place of lib/log.c: the log would only hide what libFuzzer says. */
+void log_open(const char *program) { (void)program; }
+void log_info(const char *format, ...) { (void)format; }
+void log_warning(const char *format, ...) { (void)format; }
+void log_error(const char *format, ...) { (void)format; }
+
+static size_t read_body(void *context, char *bytes, size_t size)
+{
+	struct fuzz_input *body = context;
+	size_t piece = body->length < size ? body->length : size;
+	memcpy(bytes, body->bytes, piece);
+	body->bytes += piece;
+	body->length -= piece;
+	return piece;
+}
+
+static void check_status(int status)
+{
+	static const int known[] = { 200, 301, 303, 400, 403, 404, 405, 409, 413, 422, 429, 500, 503 };
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (known[i] == status)
+			return;
+	require(!"a status that is sent");
+}
+
+static void check_header(const char *value)
+{
+	for (; *value; value++)
+		require((unsigned char)*value >= 0x20 && *value != 0x7f);
+}
+
+/* Lines of "Name: value", each ended as HTTP wants it, and none that ends the headers. */
+static void check_headers(const char *text)
+{
+	while (*text) {
+		const char *end = strstr(text, "\r\n");
+		require(end && end > text && memchr(text, ':', (size_t)(end - text)));
+		for (; text < end; text++)
+			require((unsigned char)*text >= 0x20 && *text != 0x7f);
+		text += 2;
+	}
+}
+
+static void check_answer(const struct request *request)
+{
+	check_status(request->status);
+	check_headers(buffer_string(&request->headers));
+	require_text(buffer_string(&request->body), request->body.length);
+	require(!strstr(buffer_string(&request->body), HOSTILE));
+	if (request->content_type)
+		check_header(request->content_type);
+	if (request->disposition)
+		check_header(request->disposition);
+	require((request->location != NULL) == (request->status == 301 || request->status == 303));
+	if (request->location) {
+		check_header(request->location);
+		require(request->location[0] == '/' && request->location[1] != '/' && request->location[1] != '\\');
+	}
+	require(request->viewer.id == 0 && !(request->sets_cookie && request->may_be_cached));
+}
+
+static enum method method_of(const char *name)
+{
+	return strcmp(name, "GET") == 0 ? METHOD_GET : strcmp(name, "POST") == 0 ? METHOD_POST : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	static const struct config config = { .database_socket = "/nonexistent/socket", .public_url = "http://podium.example" };
+	struct fuzz_input input = { bytes, length };
+	cleanup_free char *method = fuzz_line(&input), *address = fuzz_line(&input), *cookies = fuzz_line(&input),
+		*host = fuzz_line(&input), *origin = fuzz_line(&input), *type = fuzz_line(&input);
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = database_lazy(&config);
+	struct error error = {0};
+	const char *query = strchr(address, '?');
+	struct request request = {
+		.arena = arena, .config = &config, .db = db, .error = &error, .method = method_of(method), .cookies = cookies,
+		.path = form_decode_path(arena, arena_strndup(arena, address, strcspn(address, "?"))), .query_string = query ? query + 1 : "",
+		.address = "127.0.0.1", .user_agent = "", .id = "0", .host = host, .origin = *origin ? origin : NULL, .body_type = type,
+		.body_length = input.length, .read_body = read_body, .body_source = &input,
+	};
+	router_answer(&request);
+	check_answer(&request);
+	buffer_free(&request.headers);
+	buffer_free(&request.body);
+	return 0;
+}
