@@ -151,6 +151,16 @@ int queue_claim(struct database *db, struct arena *arena, const struct claimant 
 	return database_transaction(db, claim_body, &claiming, error);
 }
 
+static const struct statement PAUSES = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT COUNT(*) AS id FROM pauses WHERE worker = ? AND uuid IN ('', ?)");
+
+bool queue_is_paused(struct database *db, const char *worker, const char *uuid)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct found pauses = {0};
+	return !database_row(db, arena, &PAUSES, &pauses, NULL, "ss", worker, uuid) && pauses.id > 0;
+}
+
 /* ---- keeping ---- */
 
 static int lost(const struct claim *claim, struct error *error)

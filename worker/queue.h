@@ -9,6 +9,7 @@
 #include "lib/database.h"
 #include "lib/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct claim {
@@ -26,6 +27,9 @@ struct claimant {                        /* a device of a registered worker */
  * ERROR_NOT_FOUND when none waits, or while the worker or this device is paused or drained (lib/pause.h). */
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
 	struct error *error);
+
+/* Whether a device takes part in no job for now. False when the database does not say. */
+bool queue_is_paused(struct database *db, const char *worker, const char *uuid);
 
 /* Inside a transaction: locks the job's row. ERROR_CONFLICT when the claim is no longer ours: the lease ran out,
  * or the job was cancelled or deleted. */
