@@ -17,6 +17,7 @@ struct admin_worker {
 	int64_t id;
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
+	int64_t pause;                    /* enum pause of lib/fleet.h: of the whole worker */
 };
 
 struct admin_device {

@@ -24,7 +24,7 @@ struct claimant {                        /* a device of a registered worker */
 
 /* Takes a job for the claimant's device, for `lease_ms`, and removes what an earlier attempt left. The next is, of
  * those with the lowest priority number, the oldest job of the user who has the fewest jobs running on any device.
- * ERROR_NOT_FOUND when none waits, or while the worker or this device is paused or drained (lib/pause.h). */
+ * ERROR_NOT_FOUND when none waits, or while the worker or this device is paused or drained (lib/fleet.h). */
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
 	struct error *error);
 
