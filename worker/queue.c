@@ -185,7 +185,7 @@ bool queue_is_paused(struct database *db, const char *worker, const char *uuid)
 
 static int lost(const struct claim *claim, struct error *error)
 {
-	return fail(error, ERROR_CONFLICT, "Job %lld is no longer this worker's: its lease ran out, or it was cancelled or deleted.",
+	return fail(error, ERROR_CONFLICT, "Job %lld is no longer this worker's: its lease ran out, or it was cancelled, paused or deleted.",
 		(long long)claim->job_id);
 }
 

@@ -32,7 +32,7 @@ int queue_claim(struct database *db, struct arena *arena, const struct claimant 
 bool queue_is_paused(struct database *db, const char *worker, const char *uuid);
 
 /* Inside a transaction: locks the job's row. ERROR_CONFLICT when the claim is no longer ours: the lease ran out,
- * or the job was cancelled or deleted. */
+ * or the job was cancelled, given back by a pause, or deleted. */
 int queue_hold(struct database *db, struct arena *arena, const struct claim *claim, struct error *error);
 
 /* Says that we are still at it, and what we are doing ("test 4/12"). ERROR_CONFLICT as above. */
