@@ -3,6 +3,7 @@
 
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/fleet.h"
 #include "lib/leaderboard.h"
 #include "lib/scope.h"
 #include "lib/text.h"
@@ -39,13 +40,15 @@ static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, id), TEXT(struct admin_worker, name), TEXT(struct admin_worker, version),
 	TIME(struct admin_worker, started_at_ms), TIME(struct admin_worker, seen_at_ms), INTEGER(struct admin_worker, online),
 	INTEGER(struct admin_worker, running), INTEGER(struct admin_worker, warnings), INTEGER(struct admin_worker, faults),
+	INTEGER(struct admin_worker, pause),
 };
 static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUMNS,
 	"SELECT w.id, w.name, w.version, w.started_at AS started_at_ms, w.seen_at AS seen_at_ms, "
 	"w.seen_at" SQL_IS_ONLINE "AS online, "
 	"(SELECT COUNT(*) FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name) AS running, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'warning', NULL, '$[*].state')) AS warnings, "
-	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) AS faults "
+	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) AS faults, "
+	SQL_PAUSE("w.name", "''") " AS pause "
 	"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
 
 static const struct column DEVICE_COLUMNS[] = {

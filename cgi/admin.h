@@ -18,6 +18,7 @@ struct admin_worker {
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
 	int64_t warnings, faults;         /* found on its host; SQL_NULL_INTEGER: it has not looked */
+	int64_t pause;                    /* enum pause of lib/fleet.h: of the whole worker */
 };
 
 struct admin_device {

@@ -12,6 +12,14 @@ enum pause workers_pause_of(const struct fleet_device *device)
 	return (enum pause)(device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
 }
 
+bool workers_run(const struct workers_view *view, size_t first)
+{
+	for (size_t i = first; i < view->count && view->devices[i].worker_id == view->devices[first].worker_id; i++)
+		if (view->devices[i].submission_id != SQL_NULL_INTEGER)
+			return true;
+	return false;
+}
+
 static int show(struct request *request, struct workers_view *view)
 {
 	struct fleet_device *devices;

@@ -12,4 +12,7 @@ struct workers_view {
 /* The stronger of the pauses that hold for a device. */
 enum pause workers_pause_of(const struct fleet_device *device);
 
+/* Whether something runs on the worker whose devices begin at `first`. */
+bool workers_run(const struct workers_view *view, size_t first);
+
 #endif

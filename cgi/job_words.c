@@ -32,13 +32,15 @@ static const struct column COUNT_COLUMNS[] = { INTEGER(struct count, jobs) };
 static const struct statement COUNT_SOONER = SELECT(struct count, COUNT_COLUMNS,
 	"SELECT COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' AND priority < ?");
 static const struct statement COUNT_OWN = SELECT(struct count, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_turn) WHERE gpu = ? AND state = 'queued' AND priority = ? AND user_id = ? AND id < ?");
+	"SELECT COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_turn) "
+	"WHERE gpu = ? AND state = 'queued' AND priority = ? AND user_id = ? AND id < ?");
 
 struct supply { int64_t online, paused; };
 static const struct column SUPPLY_COLUMNS[] = { INTEGER(struct supply, online), INTEGER(struct supply, paused) };
 static const struct statement SUPPLY = SELECT(struct supply, SUPPLY_COLUMNS,
-	"SELECT COUNT(*) AS online, CAST(COALESCE(SUM(EXISTS (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))), 0) "
-	"  AS SIGNED) AS paused FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.model = ? AND g.seen_at" SQL_IS_ONLINE);
+	"SELECT COUNT(*) AS online, CAST(COALESCE(SUM(EXISTS "
+	"  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))), 0) AS SIGNED) AS paused "
+	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.model = ? AND g.seen_at" SQL_IS_ONLINE);
 
 /* A user's next job comes when nobody has fewer running, and the one after it as if the next were running already; so
  * of each other user as many come first as he has fewer, and one more if he is as far and was earlier. */
@@ -122,9 +124,10 @@ static void describe_running(const struct job_row *job, struct buffer *out)
 	buffer_printf(out, "): %s", job->progress);
 	if (job->reason && *job->reason)
 		buffer_printf(out, ". It was begun before: %s", job->reason);
-	if (job->silent_s != SQL_NULL_INTEGER && job->silent_s > silent_s && job->lease_left_s != SQL_NULL_INTEGER)
-		buffer_printf(out, "%s The worker has not answered for %lld s; if that lasts for another %lld s, the job is given to the next one.",
-			job->reason && *job->reason ? "" : ".", (long long)job->silent_s, (long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
+	if (job->silent_s <= silent_s || job->lease_left_s == SQL_NULL_INTEGER)
+		return;
+	buffer_printf(out, "%s The worker has not answered for %lld s; if that lasts for another %lld s, the job is given to the next one.",
+		job->reason && *job->reason ? "" : ".", (long long)job->silent_s, (long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
 }
 
 static void describe_ended(const struct submission_row *row, const struct job_row *job, struct buffer *out)

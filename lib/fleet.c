@@ -65,14 +65,20 @@ struct change {
 	int64_t given_back;
 };
 
+/* The columns of names are ASCII; other text could not be compared with them. */
+static bool is_ascii(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			return false;
+	return true;
+}
+
 static int lock_worker(struct database *db, struct arena *arena, const struct change *change, struct found *worker,
 	struct error *error)
 {
-	/* The column is ASCII; other text could not be compared with it. */
-	bool is_ascii = true;
-	for (const char *c = change->worker; *c; c++)
-		is_ascii = is_ascii && (unsigned char)*c < 0x80;
-	int rc = is_ascii ? database_row(db, arena, &LOCK_WORKER, worker, error, "s", change->worker) : ERROR_NOT_FOUND;
+	int rc = !is_ascii(change->worker) ? ERROR_NOT_FOUND
+		: database_row(db, arena, &LOCK_WORKER, worker, error, "s", change->worker);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no worker named %s.", quote(arena, change->worker)) : rc;
 }
 
@@ -80,10 +86,7 @@ static int check_device(struct database *db, struct arena *arena, const struct c
 	struct error *error)
 {
 	struct found device;
-	bool is_ascii = true;
-	for (const char *c = change->uuid; *c; c++)
-		is_ascii = is_ascii && (unsigned char)*c < 0x80;
-	int rc = !*change->uuid ? 0 : !is_ascii ? ERROR_NOT_FOUND
+	int rc = !*change->uuid ? 0 : !is_ascii(change->uuid) ? ERROR_NOT_FOUND
 		: database_row(db, arena, &DEVICE, &device, error, "is", worker_id, change->uuid);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "The worker %s has no device %s.", change->worker,
 		quote(arena, change->uuid)) : rc;
@@ -150,9 +153,10 @@ static int resume_body(struct database *db, void *context, struct error *error)
 	const struct change *change = context;
 	struct found worker;
 	int rc = lock_worker(db, arena, change, &worker, error);
-	if (!rc)
+	bool paused = !rc && is_ascii(change->uuid);
+	if (paused)
 		rc = database_execute(db, &DELETE_PAUSE, error, "ss", change->worker, change->uuid);
-	if (!rc && !database_affected(db))
+	if (!rc && (!paused || !database_affected(db)))
 		rc = *change->uuid
 			? fail(error, ERROR_CONFLICT, "The device %s of %s is not paused by itself, so there is nothing to resume.",
 				quote(arena, change->uuid), change->worker)

@@ -276,7 +276,8 @@ static int check_author(struct database *db, const struct intake *intake, const 
 static int insert_jobs(struct database *db, const struct intake *intake, struct error *error)
 {
 	for (size_t i = 0; i < intake->gpu_count; i++) {
-		int rc = database_execute(db, &INSERT_JOB, error, "iiis", intake->id, intake->request->user_id, intake->leaderboard->id, intake->gpus[i]);
+		int rc = database_execute(db, &INSERT_JOB, error, "iiis", intake->id, intake->request->user_id, intake->leaderboard->id,
+			intake->gpus[i]);
 		if (rc)
 			return rc;
 		if (database_affected(db) != 1)

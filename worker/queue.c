@@ -5,7 +5,7 @@
 
 /* ---- statements: claiming ---- */
 
-/* Pausing (lib/pause.c) takes this lock exclusively, so a claim sees a pause, or is over before the pause is. */
+/* Pausing (lib/fleet.c) takes this lock exclusively, so a claim sees a pause, or is over before the pause is. */
 struct found { int64_t id; };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
@@ -19,27 +19,32 @@ static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
 struct turn { int64_t id, user_id; };
 static const struct column TURN_COLUMNS[] = { INTEGER(struct turn, id), INTEGER(struct turn, user_id) };
 #define IS_NOT_PAUSED "NOT EXISTS (SELECT 1 FROM pauses WHERE worker = ? AND uuid IN ('', ?)) "
+#define IS_SOONEST "priority = (SELECT MIN(priority) FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued') "
 static const struct statement TURNS_OF_IDLE = SELECT(struct turn, TURN_COLUMNS,
 	"SELECT id, user_id FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' "
-	"AND priority = (SELECT MIN(priority) FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued') "
-	"AND user_id NOT IN (SELECT user_id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running') AND " IS_NOT_PAUSED
+	"AND " IS_SOONEST "AND user_id NOT IN (SELECT user_id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running') "
+	"AND " IS_NOT_PAUSED
 	"ORDER BY priority, id LIMIT ?");
 /* Where nobody is idle, fewer users wait than there are devices; this reads all that they have waiting. */
 static const struct statement TURNS = SELECT(struct turn, TURN_COLUMNS,
 	"SELECT oldest.id, oldest.user_id FROM "
-	"(SELECT priority, user_id, MIN(id) AS id FROM jobs FORCE INDEX (jobs_turn) WHERE gpu = ? AND state = 'queued' GROUP BY priority, user_id) oldest "
+	"(SELECT user_id, MIN(id) AS id FROM jobs FORCE INDEX (jobs_turn) WHERE gpu = ? AND state = 'queued' AND " IS_SOONEST
+	"  GROUP BY user_id) oldest "
 	"LEFT JOIN (SELECT user_id, COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' GROUP BY user_id) running "
 	"  ON running.user_id = oldest.user_id "
-	"WHERE ? <> '' AND " IS_NOT_PAUSED
-	"ORDER BY oldest.priority, COALESCE(running.jobs, 0), oldest.id LIMIT ?");
+	"WHERE " IS_NOT_PAUSED
+	"ORDER BY COALESCE(running.jobs, 0), oldest.id LIMIT ?");
 
 static const struct column CLAIM_COLUMNS[] = {
 	INTEGER(struct claim, job_id), INTEGER(struct claim, fence), INTEGER(struct claim, attempt),
 	INTEGER(struct claim, submission_id),
 };
 #define CLAIM "SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id FROM jobs "
-static const struct statement LOCK_JOB = SELECT(struct claim, CLAIM_COLUMNS,
-	CLAIM "WHERE id = ? AND state = 'queued' FOR UPDATE SKIP LOCKED");
+/* The oldest of so many that is still free, which saves a try for each where many claim at the same moment. */
+enum { tried_at_once = 16 };
+static const struct statement LOCK_ONE_OF = SELECT(struct claim, CLAIM_COLUMNS,
+	CLAIM "FORCE INDEX (PRIMARY) WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AND state = 'queued' "
+	"ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED");
 static const struct statement LOCK_OLDEST = SELECT(struct claim, CLAIM_COLUMNS,
 	CLAIM "FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' ORDER BY priority, id LIMIT 1 FOR UPDATE SKIP LOCKED");
 /* The reason stays: it says what happened to the attempt before. */
@@ -88,23 +93,38 @@ struct claiming {
 	struct claim *claim;
 };
 
-static bool is_first_of_its_user(const struct turn *turns, size_t index)
+/* Keeps the first of each user: where another one is just claiming it, no second one of that user is to be taken. */
+static size_t keep_first_of_each(struct turn *turns, size_t count)
 {
-	for (size_t i = 0; i < index; i++)
-		if (turns[i].user_id == turns[index].user_id)
-			return false;
-	return true;
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		bool again = false;
+		for (size_t k = 0; k < kept && !again; k++)
+			again = turns[k].user_id == turns[i].user_id;
+		if (!again)
+			turns[kept++] = turns[i];
+	}
+	return kept;
 }
 
-/* Locks the first of them that nobody else is just claiming; ERROR_NOT_FOUND when there is none. Of a user whose job
- * another one is just claiming, no second one is taken. */
-static int lock_first(struct database *db, const struct claiming *claiming, const struct turn *turns, size_t count,
+static int lock_one_of(struct database *db, const struct claiming *claiming, const struct turn *turns, size_t count,
+	struct error *error)
+{
+	int64_t id[tried_at_once];
+	for (size_t i = 0; i < tried_at_once; i++)
+		id[i] = turns[i < count ? i : 0].id;
+	return database_row(db, claiming->arena, &LOCK_ONE_OF, claiming->claim, error, "iiiiiiiiiiiiiiii", id[0], id[1], id[2], id[3],
+		id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]);
+}
+
+/* Locks the first of them that nobody else is just claiming, `at_once` at a time; ERROR_NOT_FOUND when there is none. */
+static int lock_first(struct database *db, const struct claiming *claiming, struct turn *turns, size_t count, size_t at_once,
 	struct error *error)
 {
 	int rc = fail(error, ERROR_NOT_FOUND, "No job waits for this device, or it is paused.");
-	for (size_t i = 0; i < count && rc == ERROR_NOT_FOUND; i++)
-		if (is_first_of_its_user(turns, i))
-			rc = database_row(db, claiming->arena, &LOCK_JOB, claiming->claim, error, "i", turns[i].id);
+	count = keep_first_of_each(turns, count);
+	for (size_t i = 0; i < count && rc == ERROR_NOT_FOUND; i += at_once)
+		rc = lock_one_of(db, claiming, turns + i, count - i < at_once ? count - i : at_once, error);
 	return rc;
 }
 
@@ -112,8 +132,8 @@ static int lock_first(struct database *db, const struct claiming *claiming, cons
  * getting a job at that moment, the oldest job that is left is as fair as any. */
 static int lock_next(struct database *db, const struct claiming *claiming, struct error *error)
 {
-	static const struct { const struct statement *turns; int64_t most; } looks[] = {
-		{ &TURNS_OF_IDLE, 32 }, { &TURNS_OF_IDLE, 1024 }, { &TURNS, 64 },
+	static const struct { const struct statement *turns; int64_t most; size_t at_once; } looks[] = {
+		{ &TURNS_OF_IDLE, 128, tried_at_once }, { &TURNS_OF_IDLE, 1024, tried_at_once }, { &TURNS, 64, 1 },
 	};
 	const struct claimant *claimant = claiming->claimant;
 	struct turn *turns;
@@ -125,7 +145,7 @@ static int lock_next(struct database *db, const struct claiming *claiming, struc
 		rc = database_rows(db, claiming->arena, looks[i].turns, &turns, &count, error, "ssssi", claimant->model, claimant->model,
 			claimant->worker, claimant->uuid, looks[i].most);
 		if (!rc)
-			rc = lock_first(db, claiming, turns, count, error);
+			rc = lock_first(db, claiming, turns, count, looks[i].at_once, error);
 	}
 	return rc == ERROR_NOT_FOUND && count
 		? database_row(db, claiming->arena, &LOCK_OLDEST, claiming->claim, error, "s", claimant->model) : rc;
@@ -153,11 +173,21 @@ int queue_claim(struct database *db, struct arena *arena, const struct claimant 
 	return database_transaction(db, claim_body, &claiming, error);
 }
 
+static const struct statement PAUSES = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT COUNT(*) AS id FROM pauses WHERE worker = ? AND uuid IN ('', ?)");
+
+bool queue_is_paused(struct database *db, const char *worker, const char *uuid)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct found pauses = {0};
+	return !database_row(db, arena, &PAUSES, &pauses, NULL, "ss", worker, uuid) && pauses.id > 0;
+}
+
 /* ---- keeping ---- */
 
 static int lost(const struct claim *claim, struct error *error)
 {
-	return fail(error, ERROR_CONFLICT, "Job %lld is no longer this worker's: its lease ran out, or it was cancelled or deleted.",
+	return fail(error, ERROR_CONFLICT, "Job %lld is no longer this worker's: its lease ran out, or it was cancelled, paused or deleted.",
 		(long long)claim->job_id);
 }
 
@@ -229,7 +259,7 @@ static int reclaim_body(struct database *db, void *context, struct error *error)
 	int rc = database_rows(db, arena, &EXPIRED, &expired, count, error, "");
 	for (size_t i = 0; i < *count && !rc; i++)
 		rc = give_back_held(db, expired[i].job_id, expired[i].attempt,
-			arena_printf(arena, "worker %s" JOB_STOPPED_ANSWERING, expired[i].lease_owner), error);
+			arena_printf(arena, "worker %s" JOB_STOPPED_ANSWERING, expired[i].lease_owner ? expired[i].lease_owner : "unknown"), error);
 	return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "lib/database.h"
 #include "lib/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct claim {
@@ -23,12 +24,15 @@ struct claimant {                        /* a device of a registered worker */
 
 /* Takes a job for the claimant's device, for `lease_ms`, and removes what an earlier attempt left. The next is, of
  * those with the lowest priority number, the oldest job of the user who has the fewest jobs running on any device.
- * ERROR_NOT_FOUND when none waits, or while the worker or this device is paused or drained (lib/pause.h). */
+ * ERROR_NOT_FOUND when none waits, or while the worker or this device is paused or drained (lib/fleet.h). */
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
 	struct error *error);
 
+/* Whether a device takes part in no job for now. False when the database does not say. */
+bool queue_is_paused(struct database *db, const char *worker, const char *uuid);
+
 /* Inside a transaction: locks the job's row. ERROR_CONFLICT when the claim is no longer ours: the lease ran out,
- * or the job was cancelled or deleted. */
+ * or the job was cancelled, given back by a pause, or deleted. */
 int queue_hold(struct database *db, struct arena *arena, const struct claim *claim, struct error *error);
 
 /* Says that we are still at it, and what we are doing ("test 4/12"). ERROR_CONFLICT as above. */

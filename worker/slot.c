@@ -213,7 +213,8 @@ static int by_uuid(const void *left, const void *right)
 	return strcmp((*(const struct device *const *)left)->uuid, (*(const struct device *const *)right)->uuid);
 }
 
-/* Our own and as many others of its model as are wanted, in the order in which everybody locks them. */
+/* Our own and as many others of its model as are wanted, in the order in which everybody locks them. ERROR_LIMIT when
+ * there would be enough if none were paused. */
 static int choose_devices(const struct slot *slot, size_t wanted, const struct device *chosen[static most_devices],
 	struct error *error)
 {
@@ -222,14 +223,29 @@ static int choose_devices(const struct slot *slot, size_t wanted, const struct d
 	for (size_t i = 0; i < slot->all_count; i++) {
 		bool fits = strcmp(slot->all[i].model, slot->device->model) == 0;
 		there += fits;
-		if (fits && &slot->all[i] != slot->device && count < wanted && count < most_devices)
+		if (fits && &slot->all[i] != slot->device && count < wanted && count < most_devices
+			&& !queue_is_paused(slot->db, slot->config->worker_name, slot->all[i].uuid))
 			chosen[count++] = &slot->all[i];
 	}
+	if (count < wanted && there >= wanted)
+		return fail(error, ERROR_LIMIT, "Too few of the %zu GPUs of %s are in service.", there, slot->config->worker_name);
 	if (count < wanted)
 		return fail(error, ERROR_SYSTEM, "The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu.", wanted,
 			slot->device->model, slot->config->worker_name, there);
 	qsort(chosen, count, sizeof *chosen, by_uuid);
 	return 0;
+}
+
+/* Waits until enough of them are in service. ERROR_LIMIT when the job is not to be run any more. */
+static int choose_in_time(struct run *run, size_t wanted, const struct device *chosen[static most_devices], struct error *error)
+{
+	int rc;
+	while ((rc = choose_devices(run->slot, wanted, chosen, error)) == ERROR_LIMIT && !see_stop(run) && !run->is_lost) {
+		write_progress(run);
+		pause_ms(run->slot, run->slot->config->poll_ms);
+		memset(error, 0, sizeof *error); /* waiting is no fault */
+	}
+	return rc;
 }
 
 /* Waits for one more. Every worker takes the locks in the same order and waits for none below one that it holds, so
@@ -259,9 +275,13 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 	const struct device *chosen[most_devices];
 	cleanup_buffer struct buffer uuids = {0};
 	size_t wanted = (size_t)assignment->gpu_count;
-	int rc = choose_devices(slot, wanted, chosen, error);
 	snprintf(run->result.progress, sizeof run->result.progress, "waiting for %zu GPUs", wanted);
 	device_lock_release(&slot->lock); /* it is taken again in its turn */
+	int rc = choose_in_time(run, wanted, chosen, error);
+	if (rc == ERROR_LIMIT) {
+		memset(error, 0, sizeof *error);
+		return 0;
+	}
 	for (size_t i = 0; i < wanted && !rc; i++) {
 		struct device_lock *lock = &run->devices.locks[run->devices.count];
 		rc = device_lock_open(lock, chosen[i], slot->config->device_locks, error);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -238,6 +239,35 @@ static void a_server_that_does_not_answer_is_given_up(void **state)
 	database_close(connection);
 }
 
+static void *suspend_soon(void *connection)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+	database_suspend(connection, true);
+	return NULL;
+}
+
+static void a_suspended_connection_fails_at_once_until_it_is_resumed(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	cleanup_database struct database *connection = database_open(&config, &error);
+	assert_non_null(connection);
+	struct thing thing;
+	pthread_t thread;
+	struct timespec began, ended;
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	assert_int_equal(pthread_create(&thread, NULL, suspend_soon, connection), 0);
+	assert_int_equal(database_row(connection, arena, &SLEEP, &thing, &error, ""), ERROR_DATABASE); /* it would take 30 s */
+	clock_gettime(CLOCK_MONOTONIC, &ended);
+	assert_true(ended.tv_sec - began.tv_sec < 25);
+	pthread_join(thread, NULL);
+	assert_int_equal(database_execute(connection, &SET_TEXT, &error, "i", (int64_t)1), ERROR_DATABASE);
+	assert_int_equal(database_ping(connection, &error), ERROR_DATABASE);
+	database_suspend(connection, false);
+	assert_int_equal(database_execute(connection, &SET_TEXT, &error, "i", (int64_t)1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +279,7 @@ int main(void)
 		cmocka_unit_test(two_transactions_that_deadlock_both_succeed_in_the_end),
 		cmocka_unit_test(an_update_counts_the_rows_that_it_found),
 		cmocka_unit_test(a_server_that_does_not_answer_is_given_up),
+		cmocka_unit_test(a_suspended_connection_fails_at_once_until_it_is_resumed),
 		cmocka_unit_test(a_lost_connection_is_opened_again_but_never_inside_a_transaction),
 	};
 	return cmocka_run_group_tests(tests, open_database, close_database);

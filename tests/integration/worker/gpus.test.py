@@ -2,12 +2,14 @@
 """podium-worker on a host with two GPUs, as a driver that is made here pretends: one job on each, or one on both."""
 import pathlib
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import pretend_driver  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
-from workers import HARNESS, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, wait_for  # noqa: E402
+from workers import (HARNESS, SLOW, TASK, Worker, admin, close, job, load_task, running, scratch, sql, submit, until,  # noqa: E402
+	wait_for)
 
 
 def fake_driver():
@@ -61,6 +63,44 @@ def a_job_for_two_gpus_gets_both_and_nobody_else_has_them_meanwhile():
 		for other in set(numbers) - {numbers[index]}:
 			_, _, other_began, other_ended = shown(other)
 			assert float(other_ended) <= float(began) or float(ended) <= float(other_began), (numbers[index], other)
+
+
+@test
+def a_paused_gpu_takes_no_job_and_one_that_wants_it_waits():
+	with Worker("gpus", **fake_driver()):
+		admin("worker", "drain", "gpus", "GPU-00000001")
+		numbers = [submit(mode="test", board="onegpu", gpu="H200") for _ in range(4)]
+		for number in numbers:
+			wait_for(number)
+		equal({job(number, "lease_device") for number in numbers}, {"GPU-00000000"})
+		both = submit(mode="test", board="twogpus", gpu="H200")
+		until(lambda: job(both, "progress") == "waiting for 2 GPUs")
+		time.sleep(1)
+		equal(job(both, "state, progress"), ["running", "waiting for 2 GPUs"])
+		admin("worker", "resume", "gpus", "GPU-00000001")
+		wait_for(both)
+		equal(job(both, "verdict, attempt"), ["passed", "1"])
+		admin("worker", "pause", "gpus", "GPU-00000001")
+		both = submit(mode="test", board="twogpus", gpu="H200")
+		until(lambda: job(both, "progress") == "waiting for 2 GPUs")
+	equal(job(both, "state, attempt"), ["queued", "0"])
+	sql(f"DELETE FROM jobs WHERE id = {both}; DELETE FROM pauses")
+
+
+@test
+def pausing_one_gpu_gives_back_what_runs_there_and_nothing_else():
+	with Worker("gpus", **fake_driver()):
+		numbers = [submit(SLOW, "test", board="onegpu", gpu="H200", user=user) for user in (1, 2)]
+		for number in numbers:
+			running(number)
+		on = {job(number, "lease_device"): number for number in numbers}
+		equal(set(on), {"GPU-00000000", "GPU-00000001"})
+		admin("worker", "pause", "gpus", "GPU-00000000")
+		equal(job(on["GPU-00000000"], "state, attempt"), ["queued", "0"])
+		equal(job(on["GPU-00000001"]), "running")
+		sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'")
+		until(lambda: job(on["GPU-00000000"], "state, lease_device") == ["running", "GPU-00000001"])
+		sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE state = 'running'; DELETE FROM pauses")
 
 
 @test

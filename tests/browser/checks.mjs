@@ -1,0 +1,65 @@
+// What every page owes its readers, as faults in sentences.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+// The faults of the page as sentences; runs in the page.
+export function structureFaults() {
+	const faults = [], all = (selector) => [...document.querySelectorAll(selector)];
+	const name = (element) => element.outerHTML.slice(0, 120);
+	if (!document.documentElement.lang)
+		faults.push('has no language');
+	if (!/^\S.* · Podium$/.test(document.title))
+		faults.push(`has the title "${document.title}"`);
+	if (all('h1').length !== 1)
+		faults.push(`has ${all('h1').length} h1`);
+	const levels = all('h1, h2, h3, h4, h5, h6').map((heading) => Number(heading.tagName[1]));
+	if (levels.some((level, i) => level > (levels[i - 1] ?? 0) + 1))
+		faults.push(`leaves out a level of headings: ${levels}`);
+	if (all('main').length !== 1)
+		faults.push('has not one main');
+	for (const field of all('input:not([type=hidden]), select, textarea'))
+		if (!field.labels.length && !field.ariaLabel && !field.getAttribute('aria-labelledby'))
+			faults.push(`has a field without a label: ${name(field)}`);
+	for (const element of all('[aria-describedby], [aria-labelledby], label[for]'))
+		for (const id of ['aria-describedby', 'aria-labelledby', 'for'].flatMap((key) => (element.getAttribute(key) ?? '').split(/\s+/)))
+			if (id && !document.getElementById(id))
+				faults.push(`names the id ${id}, which is not there: ${name(element)}`);
+	const ids = all('[id]').map((element) => element.id);
+	for (const id of new Set(ids.filter((one, i) => ids.indexOf(one) !== i)))
+		faults.push(`has the id ${id} twice`);
+	for (const form of all('form[method=post]'))
+		if (!form.elements.namedItem('csrf')?.value)
+			faults.push(`has a form without its token: ${name(form)}`);
+	if (all('[style], style, script:not([src])').length)
+		faults.push('has a style or a script inside');
+	return faults;
+}
+
+// What sticks out to the right; runs in the page.
+export function overflow() {
+	if (document.documentElement.scrollWidth <= innerWidth)
+		return [];
+	const scrolls = (element) => element && element !== document.documentElement &&
+		(/auto|scroll|hidden/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+	const wide = [...document.body.querySelectorAll('*')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1 &&
+		!scrolls(element.parentElement));
+	return [`is ${document.documentElement.scrollWidth} px wide in ${innerWidth}: ${wide.slice(-1).map((element) => element.outerHTML.slice(0, 160))}`];
+}
+
+// The numbers of lines are links whose height is that of the code beside them, which is an exception of target-size
+// ("constrained by the line-height of non-target text") that axe does not know.
+export async function axeFaults(page) {
+	await page.evaluate(AXE);
+	const { violations } = await page.evaluate((tags) => globalThis.axe.run(document, { resultTypes: ['violations'],
+		runOnly: { type: 'tag', values: tags }, rules: { 'target-size': { enabled: true } } }), WCAG);
+	const isException = (rule, node) => rule.id === 'target-size' && node.html.includes('class="line-number"');
+	return violations.flatMap((rule) => rule.nodes.filter((node) => !isException(rule, node)).slice(0, 3).map((node) =>
+		`${rule.id}: ${rule.help}: ${node.target.join(' ')}: ${node.html.slice(0, 160)} ${node.any.map((check) => check.message).join('; ').slice(0, 200)}`));
+}
+
+export async function faultsOf(page) {
+	return [...await page.evaluate(structureFaults), ...await page.evaluate(overflow), ...await axeFaults(page)];
+}

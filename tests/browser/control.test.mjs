@@ -1,0 +1,104 @@
+// Cancelling, pausing and quotas in a real browser, with scripts and without.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { faultsOf } from './checks.mjs';
+import { RIGHT, SLOW, closeBrowser, createLeaderboard, editLeaderboard, logInAsAdmin, register, scene, submit, verdictOf } from './visitor.mjs';
+
+test.after(closeBrowser);
+
+const NARROW = { width: 360, height: 740 };
+const main = (page) => page.locator('main');
+const LONG = SLOW.replace('1.5', '30');
+
+// What a page shows in light and in dark, on a narrow screen.
+async function looksRight(page) {
+	const size = page.viewportSize();
+	await page.setViewportSize(NARROW);
+	for (const colorScheme of ['dark', 'light']) {
+		await page.emulateMedia({ colorScheme });
+		await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+		assert.deepEqual(await faultsOf(page), []);
+	}
+	await page.setViewportSize(size);
+}
+
+for (const scripts of [true, false]) {
+	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? 'on' : 'off', board = `control-${suffix}`;
+
+	scene(`a participant cancels what runs ${how}`, async (come) => {
+		const admin = await come({ scripts }), page = await come({ scripts });
+		await logInAsAdmin(admin);
+		await createLeaderboard(admin, board);
+		await register(page, `carl-${suffix}`);
+		await submit(page, board, { code: LONG, mode: 'Test' });
+		await page.getByText('Running on CPU').waitFor();
+		await page.getByRole('link', { name: 'Cancel…' }).click();
+		await main(page).getByText('It counts toward your quota').waitFor();
+		if (scripts)
+			await looksRight(page);
+		await page.getByRole('button', { name: /^Cancel submission \d+$/ }).click();
+		await page.getByText('The submission was cancelled.').waitFor();
+		assert.equal(await verdictOf(page), 'cancelled');
+		await page.getByText('Cancelled by its author while it ran.').waitFor();
+		await page.getByText('The job was cancelled before it ended.').waitFor(); // the worker has let go
+		assert.equal(await page.getByRole('link', { name: 'Cancel…' }).count(), 0);
+		if (scripts)
+			await looksRight(page);
+	});
+
+	scene(`an admin drains a device, a participant is told, and resuming it lets the job run ${how}`, async (come) => {
+		const admin = await come({ scripts }), page = await come({ scripts });
+		await logInAsAdmin(admin);
+		await register(page, `dora-${suffix}`);
+		await admin.goto('/admin');
+		await admin.getByRole('link', { name: 'Workers', exact: true }).click();
+		await admin.getByRole('button', { name: 'Drain CPU' }).click();
+		await admin.getByText('The change was made').waitFor();
+		await admin.getByRole('heading', { name: /^CPU/ }).getByText('drained').waitFor();
+		if (scripts)
+			await looksRight(admin);
+		await submit(page, board, { code: RIGHT, mode: 'Test' });
+		await page.getByText('The device was paused by an admin').waitFor();
+		await page.goto('/queue');
+		await page.getByText('takes no new jobs').waitFor();
+		if (scripts)
+			await looksRight(page);
+		await page.goBack();
+		await admin.getByRole('button', { name: 'Resume CPU' }).click();
+		await admin.getByRole('button', { name: 'Drain CPU' }).waitFor();
+		assert.equal(await verdictOf(page), 'passed');
+	});
+
+	scene(`a quota that is used up is told with what was typed and the time ${how}`, async (come) => {
+		const admin = await come({ scripts }), page = await come({ scripts });
+		await logInAsAdmin(admin);
+		await editLeaderboard(admin, board, async (form) => {
+			await form.getByLabel('Submissions in the mode test').fill('1');
+			await form.getByLabel('Hours for the mode test').fill('6');
+			if (scripts)
+				await looksRight(form);
+		});
+		await register(page, `quentin-${suffix}`);
+		await submit(page, board, { code: RIGHT, mode: 'Test' });
+		assert.equal(await verdictOf(page), 'passed');
+		await page.goto(`/leaderboard/${board}/submit`);
+		await page.getByText('0 of 1 left').waitFor();
+		await page.getByLabel('or pasted code').fill('# typed again\n');
+		await page.locator('input[name=gpu]').first().check();
+		const [answer] = await Promise.all([page.waitForResponse((one) => one.request().method() === 'POST'),
+			page.getByRole('button', { name: 'Submit', exact: true }).click()]);
+		assert.equal(answer.status(), 429);
+		assert.ok(Number(answer.headers()['retry-after']) > 5 * 3600);
+		await page.getByRole('alert').getByText('Your quota of test submissions').waitFor();
+		assert.match(await page.getByLabel('or pasted code').inputValue(), /# typed again/);
+		if (scripts)
+			await looksRight(page);
+		await admin.goto(`/admin/leaderboard/${board}/edit`);
+		await admin.getByLabel('Submissions in the mode ranked').fill('none');
+		await admin.getByRole('button', { name: 'Save' }).click();
+		await admin.getByText('A quota is a whole number').waitFor();
+		assert.equal(await admin.getByLabel('Submissions in the mode ranked').inputValue(), 'none');
+		if (scripts)
+			await looksRight(admin);
+	});
+}
