@@ -30,7 +30,7 @@ PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admi
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 
-.PHONY: all help run test tests bench bench-turnaround worker-bundle clean
+.PHONY: all help run test test-soak tests bench bench-turnaround worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -42,6 +42,10 @@ run: all ## start Podium in the foreground (./dev run installs what it needs fir
 
 test: all ## run every test (./dev test installs what they need first)
 	@tests/run
+
+test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and each kill of the kill matrix ten times
+	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
+	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
 
 bench: all $(B)/tests/bench/bare ## measure the pages against a bare FastCGI program (needs wrk)
 	@B=$(B) tests/bench/run

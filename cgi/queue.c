@@ -33,14 +33,14 @@ static const struct statement COUNT_JOBS = SELECT(struct count_row, COUNT_COLUMN
 
 static const struct column DEVICE_COLUMNS[] = {
 	INTEGER(struct queue_device, worker_id), TEXT(struct queue_device, worker), TEXT(struct queue_device, version),
-	TIME(struct queue_device, started_at_ms), TIME(struct queue_device, seen_at_ms), INTEGER(struct queue_device, online),
+	TIME(struct queue_device, started_at_ms), TIME(struct queue_device, seen_at_ms), INTEGER(struct queue_device, online), INTEGER(struct queue_device, quarantined),
 	TEXT(struct queue_device, model), TEXT(struct queue_device, product), INTEGER(struct queue_device, memory_bytes),
 };
 static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUMNS,
 	"SELECT w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
 	"  COALESCE(g.seen_at, w.seen_at) AS seen_at_ms, "
 	"  w.seen_at" SQL_IS_ONLINE
-	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.model, g.product, g.memory_bytes "
+	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, g.memory_bytes "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
@@ -106,7 +106,8 @@ static json_t *job_json(const struct queue_job *job)
 
 static json_t *device_json(const struct queue_device *device)
 {
-	return json_pack("{s:s, s:s?, s:b}", "worker", device->worker, "gpu", device->model, "online", (int)(device->online == 1));
+	return json_pack("{s:s, s:s?, s:b, s:b}", "worker", device->worker, "gpu", device->model, "online",
+		(int)(device->online == 1), "quarantined", (int)(device->quarantined == 1));
 }
 
 /* The state is that of a queue: it never ends, so live.js goes on asking. */

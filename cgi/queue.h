@@ -12,7 +12,7 @@ struct queue_job {
 };
 
 struct queue_device {            /* a row per device; a worker without any has one row with model NULL */
-	int64_t worker_id, started_at_ms, seen_at_ms, online, memory_bytes;
+	int64_t worker_id, started_at_ms, seen_at_ms, online, quarantined, memory_bytes;
 	const char *worker, *version, *model, *product;
 };
 

@@ -2,6 +2,7 @@
 
 #include "lib/log.h"
 #include "lib/scope.h"
+#include "worker/contact.h"
 #include "worker/quarantine.h"
 #include "worker/result.h"
 #include "worker/run/clock.h"
@@ -14,7 +15,7 @@
 
 enum {
 	write_every_ms = 250,     /* what is seen of a running job is at most this old */
-	renew_every_ms = 1000,    /* so a job that was cancelled or deleted stops within a second */
+	try_again_ms = 1000,
 	most_pause_ms = 10 * 1000,
 	refused_ms = 30 * 1000,   /* how long the database may refuse what is to be written of a job that has ended */
 	check_every_ms = 1000,    /* whether the device works */
@@ -85,7 +86,8 @@ static void write_progress(struct run *run)
 {
 	struct error error = {0};
 	int64_t age = clock_ms() - run->written_at_ms;
-	if (run->is_lost || age < (result_is_pending(&run->result) ? write_every_ms : renew_every_ms))
+	int64_t pause = result_is_pending(&run->result) ? write_every_ms : contact_pause_ms(run->slot->config->lease_ms);
+	if (run->is_lost || age < pause)
 		return;
 	run->written_at_ms = clock_ms();
 	int rc = result_write(&run->result, run->slot->db, run->slot->config->lease_ms, &error);
@@ -149,20 +151,22 @@ static int insist(struct run *run, int (*write)(struct run *run, struct error *e
 	long long job = run->result.claim.job_id;
 	struct error error = {0};
 	int64_t refused_since_ms = clock_ms();
+	bool told = false;
 	int rc;
 	while ((rc = write(run, &error)) == ERROR_DATABASE && !is_stopping(slot)) {
 		if (!database_is_connected(slot->db))
 			refused_since_ms = clock_ms();
 		else if (clock_ms() - refused_since_ms > refused_ms)
 			break;
-		if (!slot->failures++)
-			log_warning("%s: %s What is to be written of job %lld is kept until then.", slot->device->model, error.text, job);
-		pause_ms(slot, renew_every_ms);
+		if (!told)
+			log_warning("%s: %s How job %lld has ended is kept until it can be written.", slot->device->model, error.text, job);
+		told = true;
+		pause_ms(slot, try_again_ms);
 	}
 	if (rc)
 		log_error("%s: job %lld: %s", slot->device->model, job, error.text);
-	else
-		note_success(slot);
+	else if (told)
+		log_info("%s: how job %lld has ended is written.", slot->device->model, job);
 	return rc;
 }
 
@@ -287,20 +291,51 @@ static bool is_beyond_doubt(const struct result *result)
 	return false;
 }
 
+/* ---- quarantine ---- */
+
+static void store_loss(struct slot *slot)
+{
+	struct error error;
+	if (!slot->loss_is_stored)
+		slot->loss_is_stored = quarantine_put(slot->db, slot->config->worker_name, slot->device->uuid, slot->loss.text, &error) == 0;
+}
+
+static void lose_device(struct slot *slot, const struct error *why)
+{
+	log_error("%s It gets no jobs until it is released.", why->text);
+	slot->loss = *why;
+	slot->loss_is_stored = false;
+	store_loss(slot);
+}
+
+static int stays_away(const struct slot *slot, struct error *error)
+{
+	return fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, slot->device->uuid);
+}
+
+/* By an admin, since it was put there. */
+static bool is_released(struct slot *slot)
+{
+	struct error error;
+	bool is_over = false;
+	store_loss(slot);
+	return slot->loss_is_stored
+		&& quarantine_is_over(slot->db, slot->config->worker_name, slot->device->uuid, &is_over, &error) == 0 && is_over;
+}
+
 /* Looks for the GPU that the job has failed with. The slots of the others notice by themselves. */
 static void ask_devices(struct run *run)
 {
 	struct slot *slot = run->slot;
 	if (run->is_lost || is_beyond_doubt(&run->result))
 		return;
-	health_check(&slot->health, slot->device, &run->loss);
+	if (health_check(&slot->health, slot->device, &run->loss))
+		lose_device(slot, &run->loss);
 	for (size_t i = 0; i < run->devices.count && !run->loss.text[0]; i++) {
 		struct health health = {0};
 		health_check(&health, run->devices.used[i], &run->loss);
 		health_close(&health);
 	}
-	if (run->loss.text[0])
-		slot->checked_at_ms = 0; /* so that it is looked at before the next claim */
 }
 
 /* False when this machine failed at it. */
@@ -346,23 +381,21 @@ static int check_room(const struct slot *slot, struct error *error)
  * again. */
 static int check_device(struct slot *slot, struct error *error)
 {
-	const char *worker = slot->config->worker_name, *uuid = slot->device->uuid;
-	bool is_over = true;
-	if (clock_ms() - slot->checked_at_ms < check_every_ms && slot->checked_at_ms)
-		return slot->is_in_quarantine ? fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, uuid) : 0;
+	bool is_lost = slot->loss.text[0];
+	if (slot->checked_at_ms && clock_ms() - slot->checked_at_ms < check_every_ms)
+		return is_lost ? stays_away(slot, error) : 0;
 	slot->checked_at_ms = clock_ms();
-	if (slot->is_in_quarantine && (quarantine_is_over(slot->db, worker, uuid, &is_over, error) || !is_over))
-		return fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, uuid);
+	if (is_lost && !is_released(slot))
+		return stays_away(slot, error);
 	int rc = health_check(&slot->health, slot->device, error);
-	struct error fault;
-	if (rc && quarantine_put(slot->db, worker, uuid, error->text, &fault) == 0 && !slot->is_in_quarantine) {
-		log_error("%s It gets no jobs until it is released.", error->text);
-		slot->is_in_quarantine = true;
-	} else if (!rc && slot->is_in_quarantine) {
-		log_info("The %s %s is released from quarantine, and works.", slot->device->model, uuid);
-		slot->is_in_quarantine = false;
+	if (rc) {
+		lose_device(slot, error);
+		return stays_away(slot, error);
 	}
-	return rc;
+	if (is_lost)
+		log_info("The %s %s is released from quarantine, and works.", slot->device->model, slot->device->uuid);
+	slot->loss = (struct error){0};
+	return 0;
 }
 
 /* What a claim needs first. */
@@ -373,7 +406,7 @@ static int make_ready(struct slot *slot, struct error *error)
 		rc = check_room(slot, error);
 	if (!rc && slot->lock.use < 0)
 		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
-	if (!rc && !slot->runner.pid)
+	if (!rc && !runner_is_there(&slot->runner))
 		rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, slot->stop,
 			error);
 	return rc;

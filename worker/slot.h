@@ -25,7 +25,8 @@ struct slot {
 	struct device_lock lock;
 	struct health health;
 	int64_t checked_at_ms;      /* when the device was last asked whether it works */
-	bool is_in_quarantine;      /* it does not, and the database knows */
+	struct error loss;          /* text: why the device is in quarantine; "" where it is not */
+	bool loss_is_stored;
 	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
 };
 

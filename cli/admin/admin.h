@@ -17,7 +17,7 @@ admin_command user_add_command, user_role_command, user_password_command, user_l
 	user_first_admin_command;                          /* user.c */
 admin_command task_load_command;                       /* task_load.c */
 admin_command ranking_rebuild_command;                 /* ranking.c */
-admin_command gpu_list_command, port_free_command, healthy_command; /* host.c */
+admin_command gpu_list_command, gpu_release_command, port_free_command, healthy_command; /* host.c */
 
 /* Prints the error's sentence on stderr and returns admin_failed. */
 int admin_complain(const struct error *error);

@@ -29,7 +29,8 @@ static const struct command {
 		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to date;\n"
 		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a folder" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
-	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now; fails when there is none" },
+	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now, and those in quarantine; fails when none is offered" },
+	{ "gpu release", "UUID", gpu_release_command, "end the quarantine of a device that had stopped working" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
 };
