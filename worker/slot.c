@@ -35,13 +35,19 @@ static void pause_ms(const struct slot *slot, int64_t ms)
 	poll(&stop, 1, (int)ms);
 }
 
+/* Twice as long each time, within reason. */
+static int64_t pause_after(int failures, int64_t first_ms)
+{
+	int64_t pause = first_ms << (failures < 8 ? failures : 8);
+	return pause < most_pause_ms ? pause : most_pause_ms;
+}
+
 /* Says what is wrong once, not each time, and waits longer from time to time. */
 static void back_off(struct slot *slot, const struct error *error)
 {
 	if (!is_stopping(slot) && !slot->failures++)
 		log_warning("%s: %s It is tried again until it works.", slot->device->model, error->text);
-	int64_t pause = slot->config->poll_ms << (slot->failures < 8 ? slot->failures : 8);
-	pause_ms(slot, pause < most_pause_ms ? pause : most_pause_ms);
+	pause_ms(slot, pause_after(slot->failures, slot->config->poll_ms));
 }
 
 static void note_success(struct slot *slot)
@@ -421,9 +427,11 @@ static void claim_and_run(struct slot *slot)
 		&error);
 	if (!rc || rc == ERROR_NOT_FOUND)
 		note_success(slot);
-	if (!rc && !run_claimed(slot, arena, &claim))
-		rc = fail(&error, ERROR_SYSTEM, "The last job failed through this machine, so others may take the next one first.");
-	if (rc == ERROR_NOT_FOUND)
+	if (!rc)
+		slot->failed_jobs = run_claimed(slot, arena, &claim) ? 0 : slot->failed_jobs + 1;
+	if (!rc && slot->failed_jobs)
+		pause_ms(slot, pause_after(slot->failed_jobs, try_again_ms));
+	else if (rc == ERROR_NOT_FOUND)
 		pause_ms(slot, slot->config->poll_ms);
 	else if (rc)
 		back_off(slot, &error);
