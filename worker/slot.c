@@ -3,15 +3,14 @@
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "worker/contact.h"
-#include "worker/quarantine.h"
 #include "worker/result.h"
+#include "worker/room.h"
 #include "worker/run/clock.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 enum {
 	write_every_ms = 250,     /* what is seen of a running job is at most this old */
@@ -297,38 +296,6 @@ static bool is_beyond_doubt(const struct result *result)
 	return false;
 }
 
-/* ---- quarantine ---- */
-
-static void store_loss(struct slot *slot)
-{
-	struct error error;
-	if (!slot->loss_is_stored)
-		slot->loss_is_stored = quarantine_put(slot->db, slot->config->worker_name, slot->device->uuid, slot->loss.text, &error) == 0;
-}
-
-static void lose_device(struct slot *slot, const struct error *why)
-{
-	log_error("%s It gets no jobs until it is released.", why->text);
-	slot->loss = *why;
-	slot->loss_is_stored = false;
-	store_loss(slot);
-}
-
-static int stays_away(const struct slot *slot, struct error *error)
-{
-	return fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, slot->device->uuid);
-}
-
-/* By an admin, since it was put there. */
-static bool is_released(struct slot *slot)
-{
-	struct error error;
-	bool is_over = false;
-	store_loss(slot);
-	return slot->loss_is_stored
-		&& quarantine_is_over(slot->db, slot->config->worker_name, slot->device->uuid, &is_over, &error) == 0 && is_over;
-}
-
 /* Looks for the GPU that the job has failed with. The slots of the others notice by themselves. */
 static void ask_devices(struct run *run)
 {
@@ -336,7 +303,7 @@ static void ask_devices(struct run *run)
 	if (run->is_lost || is_beyond_doubt(&run->result))
 		return;
 	if (health_check(&slot->health, slot->device, &run->loss))
-		lose_device(slot, &run->loss);
+		quarantine_begin(&slot->quarantine, slot->db, &run->loss);
 	for (size_t i = 0; i < run->devices.count && !run->loss.text[0]; i++) {
 		struct health health = {0};
 		health_check(&health, run->devices.used[i], &run->loss);
@@ -368,39 +335,21 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 
 /* ---- the loop ---- */
 
-/* A job that finds no room fails, so none is taken then. */
-static int check_room(const struct slot *slot, struct error *error)
-{
-	enum { least_bytes = 16 << 20, least_files = 200 };
-	const char *folder = slot->config->worker_directory;
-	struct statvfs room;
-	if (statvfs(folder, &room)) /* podium-run makes it, or says why not */
-		return 0;
-	unsigned long long bytes = (unsigned long long)room.f_bavail * room.f_frsize;
-	if (bytes >= least_bytes && (!room.f_files || room.f_favail >= least_files))
-		return 0;
-	return fail(error, ERROR_SYSTEM, "The disk of %s, where jobs are unpacked, is full: %llu MiB and %llu files are left, and a "
-		"job needs %d MiB and %d files.", folder, bytes >> 20, (unsigned long long)room.f_favail, least_bytes >> 20, least_files);
-}
-
 /* Whether the device may work. One that has stopped working is put into quarantine, and what was released is looked at
  * again. */
 static int check_device(struct slot *slot, struct error *error)
 {
-	bool is_lost = slot->loss.text[0];
-	if (slot->checked_at_ms && clock_ms() - slot->checked_at_ms < check_every_ms)
-		return is_lost ? stays_away(slot, error) : 0;
+	bool is_due = !slot->checked_at_ms || clock_ms() - slot->checked_at_ms >= check_every_ms;
+	if (!is_due || (quarantine_has_begun(&slot->quarantine) && !quarantine_is_over(&slot->quarantine, slot->db)))
+		return quarantine_error(&slot->quarantine, error);
 	slot->checked_at_ms = clock_ms();
-	if (is_lost && !is_released(slot))
-		return stays_away(slot, error);
-	int rc = health_check(&slot->health, slot->device, error);
-	if (rc) {
-		lose_device(slot, error);
-		return stays_away(slot, error);
+	if (health_check(&slot->health, slot->device, error)) {
+		quarantine_begin(&slot->quarantine, slot->db, error);
+		return quarantine_error(&slot->quarantine, error);
 	}
-	if (is_lost)
+	if (quarantine_has_begun(&slot->quarantine))
 		log_info("The %s %s is released from quarantine, and works.", slot->device->model, slot->device->uuid);
-	slot->loss = (struct error){0};
+	quarantine_end(&slot->quarantine);
 	return 0;
 }
 
@@ -409,7 +358,7 @@ static int make_ready(struct slot *slot, struct error *error)
 {
 	int rc = check_device(slot, error);
 	if (!rc)
-		rc = check_room(slot, error);
+		rc = room_check(slot->config->worker_directory, error);
 	if (!rc && slot->lock.use < 0)
 		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
 	if (!rc && !runner_is_there(&slot->runner))
@@ -460,6 +409,7 @@ int slot_start(struct slot *slot, struct error *error)
 {
 	slot->db = database_lazy(slot->config);
 	slot->runner = (struct runner){ .input = -1, .output = -1 };
+	slot->quarantine = (struct quarantine){ .worker = slot->config->worker_name, .device = slot->device };
 	slot->lock = (struct device_lock){ .turn = -1, .use = -1 };
 	int rc = pthread_create(&slot->thread, NULL, slot_main, slot);
 	if (!rc)

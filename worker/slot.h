@@ -7,6 +7,7 @@
 #include "worker/assignment.h"
 #include "worker/device.h"
 #include "worker/health.h"
+#include "worker/quarantine.h"
 #include "worker/runner.h"
 
 #include <pthread.h>
@@ -25,8 +26,7 @@ struct slot {
 	struct device_lock lock;
 	struct health health;
 	int64_t checked_at_ms;      /* when the device was last asked whether it works */
-	struct error loss;          /* text: why the device is in quarantine; "" where it is not */
-	bool loss_is_stored;
+	struct quarantine quarantine;
 	int failed_jobs;            /* in a row, through this machine: the more, the longer others have to take the next one */
 	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
 };

@@ -13,10 +13,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from stages import check_database, check_nothing_is_left, contestant_of, descendants, leftovers, runner_of, worker, zygote_of  # noqa: E402
 from site_of import Site  # noqa: E402
 from tap import equal, run, test  # noqa: E402
-from workers import RIGHT, WRONG, admin, close, database, load_task, sql, submit, until  # noqa: E402
+from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, sql, submit, until  # noqa: E402
 
 JOBS = int(os.environ.get("SOAK_JOBS", "100"))
 SEED = int(os.environ.get("SOAK_SEED", "0")) or random.randrange(1, 1 << 31)
+IS_SANITIZED = b"__asan_init" in (BUILD / "podium-worker").read_bytes()
 WAITING = 8                      # jobs in the queue at any time
 dice = random.Random(SEED)
 now, site = None, None
@@ -184,8 +185,9 @@ def memory_and_descriptors_stay_as_they_are():
 		((kib, files), (kib_after, files_after)), count = halves(program)
 		print(f"# {program:15} {count:8} {kib:12.0f} {kib_after:10.0f} {files:8.0f} -> {files_after:.0f}", flush=True)
 		assert files_after <= files + 1, (program, files, files_after)
-		# A leak of a kilobyte a job would be seen in a long run; allocators settle within a few hundred.
-		assert kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib, kib_after)
+		# A leak of a kilobyte a job would be seen in a long run; allocators settle within a few hundred. AddressSanitizer keeps
+		# what was freed for a while, so its memory grows at first; it looks for leaks by itself when a program ends.
+		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib, kib_after)
 
 
 @test
