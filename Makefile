@@ -36,7 +36,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all help run test tests fuzz fuzzers bench bench-claims bench-turnaround worker-bundle clean
+.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-claims bench-turnaround worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -51,6 +51,10 @@ test: all ## run every test (./dev test installs what they need first)
 
 fuzz: ## feed made-up bytes to every parser until Ctrl-C, or TARGET=zip, SECONDS=600 (needs clang)
 	@tests/fuzz/run $(if $(SECONDS),--seconds $(SECONDS)) $(TARGET)
+
+test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and each kill of the kill matrix ten times
+	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
+	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
 
 bench: all $(B)/tests/bench/bare ## measure the pages against a bare FastCGI program (needs wrk)
 	@B=$(B) tests/bench/run

@@ -4,6 +4,7 @@
 #include "cgi/pages.h"
 #include "cgi/paging.h"
 #include "lib/fleet.h"
+#include "lib/gpu.h"
 #include "lib/leaderboard.h"
 #include "lib/scope.h"
 #include "lib/text.h"
@@ -77,6 +78,8 @@ static int read_overview(struct request *request, struct admin_view *view)
 		rc = database_rows(db, arena, &WORKERS, &view->workers, &view->worker_count, request->error, "");
 	if (!rc)
 		rc = database_rows(db, arena, &DEVICES, &view->devices, &view->device_count, request->error, "");
+	if (!rc)
+		rc = gpus_quarantined(db, arena, &view->quarantined, &view->quarantined_count, request->error);
 	if (!rc && view->is_admin)
 		rc = database_rows(db, arena, &AUDIT_BEFORE, &view->audit, &view->audit_count, request->error, "ii", INT64_MAX,
 			(int64_t)recent_changes);
@@ -92,8 +95,17 @@ int page_admin(struct request *request)
 	struct page page = page_make(request, "Admin", "admin");
 	if (request_query(request, "deleted"))
 		page.notice = "The leaderboard was deleted with everything that belonged to it.";
+	if (request_query(request, "released"))
+		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if it does not.";
 	admin_page(&request->body, &page, &view);
 	return 0;
+}
+
+int action_gpu_release(struct request *request)
+{
+	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	int rc = gpu_release(request->db, request_form_or(request, "uuid", ""), &by, request->error);
+	return rc ? rc : redirect(request, "/admin?released=1");
 }
 
 /* ---- the audit log ---- */

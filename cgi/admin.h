@@ -27,6 +27,8 @@ struct admin_device {
 	int64_t memory_bytes, count;
 };
 
+struct quarantined_gpu;
+
 struct audit_row {
 	int64_t id, at_ms;
 	const char *actor, *address, *action, *subject, *detail;
@@ -38,6 +40,7 @@ struct admin_view {
 	struct admin_leaderboard *leaderboards; size_t leaderboard_count;
 	struct admin_worker *workers;           size_t worker_count;
 	struct admin_device *devices;           size_t device_count;
+	struct quarantined_gpu *quarantined;    size_t quarantined_count;
 	struct audit_row *audit;                size_t audit_count;
 };
 

@@ -22,7 +22,7 @@ handler page_queue, page_queue_status;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
 /* admin.c: overview, users, audit log */
-handler page_admin, page_admin_users, action_admin_user, page_admin_audit;
+handler page_admin, action_gpu_release, page_admin_users, action_admin_user, page_admin_audit;
 /* admin_leaderboard.c */
 handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit, action_leaderboard_edit,
 	page_leaderboard_delete, action_leaderboard_delete;

@@ -34,6 +34,7 @@ static const struct statement COUNT_JOBS = SELECT(struct count_row, COUNT_COLUMN
 static const struct column DEVICE_COLUMNS[] = {
 	INTEGER(struct queue_device, worker_id), TEXT(struct queue_device, worker), TEXT(struct queue_device, version),
 	TIME(struct queue_device, started_at_ms), TIME(struct queue_device, seen_at_ms), INTEGER(struct queue_device, online),
+	INTEGER(struct queue_device, quarantined),
 	TEXT(struct queue_device, model), TEXT(struct queue_device, product), INTEGER(struct queue_device, memory_bytes),
 	INTEGER(struct queue_device, pause), INTEGER(struct queue_device, runs),
 };
@@ -41,7 +42,8 @@ static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUM
 	"SELECT w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
 	"  COALESCE(g.seen_at, w.seen_at) AS seen_at_ms, "
 	"  w.seen_at" SQL_IS_ONLINE
-	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.model, g.product, g.memory_bytes, " SQL_PAUSE("w.name", "g.uuid") " AS pause, "
+	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, g.memory_bytes, " 
+	SQL_PAUSE("w.name", "g.uuid") " AS pause, "
 	"  EXISTS (SELECT 1 FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid) AS runs "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
@@ -106,10 +108,15 @@ static json_t *job_json(const struct queue_job *job)
 		"gpu", job->gpu, "state", job->state, "stage", job->progress, "attempt", (json_int_t)job->attempt);
 }
 
+const char *queue_device_state(const struct queue_device *device)
+{
+	return device->quarantined == 1 ? "quarantined" : fleet_state(device->online == 1, (enum pause)device->pause, device->runs == 1);
+}
+
 static json_t *device_json(const struct queue_device *device)
 {
-	return json_pack("{s:s, s:s?, s:b, s:s}", "worker", device->worker, "gpu", device->model, "online", (int)(device->online == 1),
-		"state", fleet_state(device->online == 1, (enum pause)device->pause, device->runs == 1));
+	return json_pack("{s:s, s:s?, s:b, s:b, s:s}", "worker", device->worker, "gpu", device->model, "online", (int)(device->online == 1),
+		"quarantined", (int)(device->quarantined == 1), "state", queue_device_state(device));
 }
 
 /* The state is that of a queue: it never ends, so live.js goes on asking. */

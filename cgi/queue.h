@@ -12,7 +12,7 @@ struct queue_job {
 };
 
 struct queue_device {            /* a row per device; a worker without any has one row with model NULL */
-	int64_t worker_id, started_at_ms, seen_at_ms, online, memory_bytes;
+	int64_t worker_id, started_at_ms, seen_at_ms, online, quarantined, memory_bytes;
 	int64_t pause;               /* enum pause of lib/fleet.h */
 	int64_t runs;                /* something runs on it */
 	const char *worker, *version, *model, *product;
@@ -25,5 +25,8 @@ struct queue_view {
 	bool even_more;              /* `more` is a lower bound */
 	const struct queue_device *devices; size_t device_count;
 };
+
+/* What it does, in a word: "quarantined", or as fleet_state() says. */
+const char *queue_device_state(const struct queue_device *device);
 
 #endif

@@ -45,6 +45,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/account", page_account, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/password", action_password, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/admin", page_admin, CREATORS, 0 },
+	{ METHOD_POST, "/admin/gpus/release", action_gpu_release, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/leaderboards/new", page_leaderboard_new, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboards/new", action_leaderboard_new, CREATORS, upload_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/edit", page_leaderboard_edit, CREATORS, 0 },

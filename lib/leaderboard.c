@@ -41,7 +41,7 @@ static const struct column OFFERED_COLUMNS[] = {
 };
 static const struct statement GPUS_OFFERED = SELECT(struct offered_gpu, OFFERED_COLUMNS,
 	"SELECT model, MIN(product) AS product, COUNT(DISTINCT worker_id) AS workers, MAX(seen_at) AS seen_at_ms "
-	"FROM gpus WHERE seen_at" SQL_IS_ONLINE "GROUP BY model ORDER BY model");
+	"FROM gpus WHERE seen_at" SQL_IS_ONLINE "AND quarantined_at IS NULL GROUP BY model ORDER BY model");
 
 int leaderboard_by_name(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard,
 	struct error *error)

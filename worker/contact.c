@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+int64_t contact_pause_ms(int64_t lease_ms)
+{
+	enum { most_ms = 1000 }; /* so a job that was cancelled or deleted stops within a second */
+	return lease_ms / 4 < most_ms ? lease_ms / 4 : most_ms;
+}
+
 void contact_note(struct contact *contact, int64_t here_ms, int64_t database_ms, int64_t lease_ms)
 {
 	int64_t passed_ms = here_ms - contact->last_ms, passed_there_ms = database_ms - contact->database_ms;

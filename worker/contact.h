@@ -12,6 +12,9 @@ struct contact {
 	bool has_begun;
 };
 
+/* How often a lease is renewed, and the database is asked: several may fail before it matters. */
+int64_t contact_pause_ms(int64_t lease_ms);
+
 /* The database has answered at `here_ms`, and says that it is `database_ms`. Silence for more than half of a lease, or a
  * clock that has gone wrong by as much, is a gap. */
 void contact_note(struct contact *contact, int64_t here_ms, int64_t database_ms, int64_t lease_ms);

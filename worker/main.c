@@ -18,7 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 
-enum { EXIT_WRONG_USAGE = 2, renew_ms = 1000 };
+enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
 	"Usage: podium-worker\n"
@@ -141,7 +141,7 @@ static int reclaim(struct worker *worker, struct error *error)
 	return rc;
 }
 
-/* Once a second. False when this worker must stop. */
+/* Once in a while. False when this worker must stop. */
 static bool keep_house(struct worker *worker, bool *database_is_away)
 {
 	struct error error = {0};
@@ -161,7 +161,8 @@ static bool keep_house(struct worker *worker, bool *database_is_away)
 /* Until a signal comes, or another worker takes the name. */
 static void serve(struct worker *worker, const sigset_t *signals)
 {
-	const struct timespec pause = { .tv_sec = renew_ms / 1000, .tv_nsec = renew_ms % 1000 * 1000000 };
+	int64_t pause_ms = contact_pause_ms(worker->config->lease_ms);
+	const struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
 	bool database_is_away = false;
 	int signal_number;
 	while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0) {

@@ -1,6 +1,7 @@
 #include "worker/quarantine.h"
 
 #include "lib/arena.h"
+#include "lib/log.h"
 
 static const struct statement PUT = COMMAND(
 	"UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
@@ -20,20 +21,47 @@ static const struct statement FAIL = COMMAND(
 	"reason = CONCAT('GPUs stopped working ', lost_gpus, ' times while it ran, so it is not tried again. The last time: ', ?), "
 	"progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
-int quarantine_put(struct database *db, const char *worker, const char *uuid, const char *reason, struct error *error)
+static void store(struct quarantine *quarantine, struct database *db)
 {
-	int rc = database_execute(db, &PUT, error, "sss", reason, worker, uuid);
-	return rc || database_affected(db) ? rc
-		: fail(error, ERROR_NOT_FOUND, "The GPU %s of the worker %s is not registered.", uuid, worker);
+	struct error error;
+	if (!quarantine->is_stored)
+		quarantine->is_stored = database_execute(db, &PUT, &error, "sss", quarantine->reason.text, quarantine->worker,
+			quarantine->device->uuid) == 0;
 }
 
-int quarantine_is_over(struct database *db, const char *worker, const char *uuid, bool *is_over, struct error *error)
+void quarantine_begin(struct quarantine *quarantine, struct database *db, const struct error *reason)
+{
+	log_error("%s It gets no jobs until it is released.", reason->text);
+	quarantine->reason = *reason;
+	quarantine->is_stored = false;
+	store(quarantine, db);
+}
+
+void quarantine_end(struct quarantine *quarantine)
+{
+	quarantine->reason.text[0] = '\0';
+}
+
+bool quarantine_has_begun(const struct quarantine *quarantine)
+{
+	return quarantine->reason.text[0];
+}
+
+int quarantine_error(const struct quarantine *quarantine, struct error *error)
+{
+	if (!quarantine_has_begun(quarantine))
+		return 0;
+	return fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", quarantine->device->model, quarantine->device->uuid);
+}
+
+bool quarantine_is_over(struct quarantine *quarantine, struct database *db)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct standing standing = {0};
-	int rc = database_row(db, arena, &STANDING, &standing, error, "ss", worker, uuid);
-	*is_over = standing.is_free;
-	return rc;
+	struct error error;
+	store(quarantine, db);
+	return quarantine->is_stored && database_row(db, arena, &STANDING, &standing, &error, "ss", quarantine->worker,
+		quarantine->device->uuid) == 0 && standing.is_free;
 }
 
 struct giving_back { const struct claim *claim; const char *reason; };

@@ -5,17 +5,32 @@
 
 #include "lib/database.h"
 #include "lib/error.h"
+#include "worker/device.h"
 #include "worker/queue.h"
 
 #include <stdbool.h>
 
 enum { quarantine_most_lost = 3 };
 
-/* `reason`: a sentence for admins. One that is in quarantine already keeps its time. */
-int quarantine_put(struct database *db, const char *worker, const char *uuid, const char *reason, struct error *error);
+/* That of one device. Start with the first two members filled, all else zero. */
+struct quarantine {
+	const char *worker;
+	const struct device *device;
+	struct error reason;       /* text: a sentence for admins; "": the device is not in quarantine */
+	bool is_stored;            /* the database knows */
+};
 
-/* Whether it was released since it was put there. */
-int quarantine_is_over(struct database *db, const char *worker, const char *uuid, bool *is_over, struct error *error);
+/* Begins it, or gives it a new reason; if the database is away, quarantine_is_over tries again. */
+void quarantine_begin(struct quarantine *quarantine, struct database *db, const struct error *reason);
+void quarantine_end(struct quarantine *quarantine);
+
+bool quarantine_has_begun(const struct quarantine *quarantine);
+
+/* ERROR_SYSTEM with a sentence while it lasts. */
+int quarantine_error(const struct quarantine *quarantine, struct error *error);
+
+/* Whether an admin has released the device since. */
+bool quarantine_is_over(struct quarantine *quarantine, struct database *db);
 
 /* Gives a job back that a GPU was lost under, so that another one takes it. That is no attempt of the job; but one that
  * has lost quarantine_most_lost GPUs fails, so that it does not take all of them along. ERROR_CONFLICT as queue_hold. */

@@ -93,12 +93,22 @@ int runner_send(struct runner *runner, const json_t *message, struct error *erro
 	cleanup_free char *text = json_dumps(message, JSON_COMPACT);
 	if (!text)
 		return fail(error, ERROR_SYSTEM, "A message to podium-run could not be written as JSON.");
-	if (write_all(runner->input, text, strlen(text)) || write_all(runner->input, "\n", 1))
-		return fail(error, ERROR_SYSTEM, "podium-run does not take the message: %s.", strerror(errno));
-	return 0;
+	if (write_all(runner->input, text, strlen(text)) == 0 && write_all(runner->input, "\n", 1) == 0)
+		return 0;
+	int rc = fail(error, ERROR_SYSTEM, "podium-run does not take the message: %s.", strerror(errno));
+	runner_stop(runner);
+	return rc;
 }
 
 static int end_process(struct runner *runner);
+
+bool runner_is_there(struct runner *runner)
+{
+	struct pollfd output = { .fd = runner->output, .events = 0 };
+	if (runner->pid && poll(&output, 1, 0) > 0)
+		end_process(runner);
+	return runner->pid;
+}
 
 /* Why it ended, in words. */
 static int ended(struct runner *runner, struct error *error)
@@ -143,6 +153,8 @@ int runner_next(struct runner *runner, int wake, int timeout_ms, json_t **event,
 {
 	int64_t end = clock_ms() + timeout_ms;
 	*event = NULL;
+	if (!runner->pid)
+		return fail(error, ERROR_SYSTEM, "podium-run has ended; the worker's log says more.");
 	for (;;) {
 		int rc = take_line(runner, event, error);
 		if (rc)

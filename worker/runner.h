@@ -21,7 +21,10 @@ struct runner {
 int runner_start(struct runner *runner, const char *program, const char *directory, const char *python, int wake,
 	struct error *error);
 
-/* Sends one message; does not take it over. */
+/* Whether there is one and it has not ended. One that has is stopped. */
+bool runner_is_there(struct runner *runner);
+
+/* Sends one message; does not take it over. When it is not taken, the process is stopped. */
 int runner_send(struct runner *runner, const json_t *message, struct error *error);
 
 /* The next event: 1 and a new reference in *event, 0 when none came within `timeout_ms`, or when `wake`

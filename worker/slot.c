@@ -2,19 +2,19 @@
 
 #include "lib/log.h"
 #include "lib/scope.h"
-#include "worker/quarantine.h"
+#include "worker/contact.h"
 #include "worker/result.h"
+#include "worker/room.h"
 #include "worker/run/clock.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 enum {
 	write_every_ms = 250,     /* what is seen of a running job is at most this old */
-	renew_every_ms = 1000,    /* so a job that was cancelled or deleted stops within a second */
+	try_again_ms = 1000,
 	most_pause_ms = 10 * 1000,
 	refused_ms = 30 * 1000,   /* how long the database may refuse what is to be written of a job that has ended */
 	check_every_ms = 1000,    /* whether the device works */
@@ -34,13 +34,19 @@ static void pause_ms(const struct slot *slot, int64_t ms)
 	poll(&stop, 1, (int)ms);
 }
 
+/* Twice as long each time, within reason. */
+static int64_t pause_after(int failures, int64_t first_ms)
+{
+	int64_t pause = first_ms << (failures < 8 ? failures : 8);
+	return pause < most_pause_ms ? pause : most_pause_ms;
+}
+
 /* Says what is wrong once, not each time, and waits longer from time to time. */
 static void back_off(struct slot *slot, const struct error *error)
 {
 	if (!is_stopping(slot) && !slot->failures++)
 		log_warning("%s: %s It is tried again until it works.", slot->device->model, error->text);
-	int64_t pause = slot->config->poll_ms << (slot->failures < 8 ? slot->failures : 8);
-	pause_ms(slot, pause < most_pause_ms ? pause : most_pause_ms);
+	pause_ms(slot, pause_after(slot->failures, slot->config->poll_ms));
 }
 
 static void note_success(struct slot *slot)
@@ -85,7 +91,8 @@ static void write_progress(struct run *run)
 {
 	struct error error = {0};
 	int64_t age = clock_ms() - run->written_at_ms;
-	if (run->is_lost || age < (result_is_pending(&run->result) ? write_every_ms : renew_every_ms))
+	int64_t pause = result_is_pending(&run->result) ? write_every_ms : contact_pause_ms(run->slot->config->lease_ms);
+	if (run->is_lost || age < pause)
 		return;
 	run->written_at_ms = clock_ms();
 	int rc = result_write(&run->result, run->slot->db, run->slot->config->lease_ms, &error);
@@ -149,20 +156,22 @@ static int insist(struct run *run, int (*write)(struct run *run, struct error *e
 	long long job = run->result.claim.job_id;
 	struct error error = {0};
 	int64_t refused_since_ms = clock_ms();
+	bool told = false;
 	int rc;
 	while ((rc = write(run, &error)) == ERROR_DATABASE && !is_stopping(slot)) {
 		if (!database_is_connected(slot->db))
 			refused_since_ms = clock_ms();
 		else if (clock_ms() - refused_since_ms > refused_ms)
 			break;
-		if (!slot->failures++)
-			log_warning("%s: %s What is to be written of job %lld is kept until then.", slot->device->model, error.text, job);
-		pause_ms(slot, renew_every_ms);
+		if (!told)
+			log_warning("%s: %s How job %lld has ended is kept until it can be written.", slot->device->model, error.text, job);
+		told = true;
+		pause_ms(slot, try_again_ms);
 	}
 	if (rc)
 		log_error("%s: job %lld: %s", slot->device->model, job, error.text);
-	else
-		note_success(slot);
+	else if (told)
+		log_info("%s: how job %lld has ended is written.", slot->device->model, job);
 	return rc;
 }
 
@@ -313,14 +322,13 @@ static void ask_devices(struct run *run)
 	struct slot *slot = run->slot;
 	if (run->is_lost || is_beyond_doubt(&run->result))
 		return;
-	health_check(&slot->health, slot->device, &run->loss);
+	if (health_check(&slot->health, slot->device, &run->loss))
+		quarantine_begin(&slot->quarantine, slot->db, &run->loss);
 	for (size_t i = 0; i < run->devices.count && !run->loss.text[0]; i++) {
 		struct health health = {0};
 		health_check(&health, run->devices.used[i], &run->loss);
 		health_close(&health);
 	}
-	if (run->loss.text[0])
-		slot->checked_at_ms = 0; /* so that it is looked at before the next claim */
 }
 
 /* False when this machine failed at it. */
@@ -347,42 +355,22 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 
 /* ---- the loop ---- */
 
-/* A job that finds no room fails, so none is taken then. */
-static int check_room(const struct slot *slot, struct error *error)
-{
-	enum { least_bytes = 16 << 20, least_files = 200 };
-	const char *folder = slot->config->worker_directory;
-	struct statvfs room;
-	if (statvfs(folder, &room)) /* podium-run makes it, or says why not */
-		return 0;
-	unsigned long long bytes = (unsigned long long)room.f_bavail * room.f_frsize;
-	if (bytes >= least_bytes && (!room.f_files || room.f_favail >= least_files))
-		return 0;
-	return fail(error, ERROR_SYSTEM, "The disk of %s, where jobs are unpacked, is full: %llu MiB and %llu files are left, and a "
-		"job needs %d MiB and %d files.", folder, bytes >> 20, (unsigned long long)room.f_favail, least_bytes >> 20, least_files);
-}
-
 /* Whether the device may work. One that has stopped working is put into quarantine, and what was released is looked at
  * again. */
 static int check_device(struct slot *slot, struct error *error)
 {
-	const char *worker = slot->config->worker_name, *uuid = slot->device->uuid;
-	bool is_over = true;
-	if (clock_ms() - slot->checked_at_ms < check_every_ms && slot->checked_at_ms)
-		return slot->is_in_quarantine ? fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, uuid) : 0;
+	bool is_due = !slot->checked_at_ms || clock_ms() - slot->checked_at_ms >= check_every_ms;
+	if (!is_due || (quarantine_has_begun(&slot->quarantine) && !quarantine_is_over(&slot->quarantine, slot->db)))
+		return quarantine_error(&slot->quarantine, error);
 	slot->checked_at_ms = clock_ms();
-	if (slot->is_in_quarantine && (quarantine_is_over(slot->db, worker, uuid, &is_over, error) || !is_over))
-		return fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", slot->device->model, uuid);
-	int rc = health_check(&slot->health, slot->device, error);
-	struct error fault;
-	if (rc && quarantine_put(slot->db, worker, uuid, error->text, &fault) == 0 && !slot->is_in_quarantine) {
-		log_error("%s It gets no jobs until it is released.", error->text);
-		slot->is_in_quarantine = true;
-	} else if (!rc && slot->is_in_quarantine) {
-		log_info("The %s %s is released from quarantine, and works.", slot->device->model, uuid);
-		slot->is_in_quarantine = false;
+	if (health_check(&slot->health, slot->device, error)) {
+		quarantine_begin(&slot->quarantine, slot->db, error);
+		return quarantine_error(&slot->quarantine, error);
 	}
-	return rc;
+	if (quarantine_has_begun(&slot->quarantine))
+		log_info("The %s %s is released from quarantine, and works.", slot->device->model, slot->device->uuid);
+	quarantine_end(&slot->quarantine);
+	return 0;
 }
 
 /* What a claim needs first. */
@@ -390,10 +378,10 @@ static int make_ready(struct slot *slot, struct error *error)
 {
 	int rc = check_device(slot, error);
 	if (!rc)
-		rc = check_room(slot, error);
+		rc = room_check(slot->config->worker_directory, error);
 	if (!rc && slot->lock.use < 0)
 		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
-	if (!rc && !slot->runner.pid)
+	if (!rc && !runner_is_there(&slot->runner))
 		rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, slot->stop,
 			error);
 	return rc;
@@ -408,9 +396,11 @@ static void claim_and_run(struct slot *slot)
 	int rc = queue_claim(slot->db, arena, &claimant, &claim, &error);
 	if (!rc || rc == ERROR_NOT_FOUND)
 		note_success(slot);
-	if (!rc && !run_claimed(slot, arena, &claim))
-		rc = fail(&error, ERROR_SYSTEM, "The last job failed through this machine, so others may take the next one first.");
-	if (rc == ERROR_NOT_FOUND)
+	if (!rc)
+		slot->failed_jobs = run_claimed(slot, arena, &claim) ? 0 : slot->failed_jobs + 1;
+	if (!rc && slot->failed_jobs)
+		pause_ms(slot, pause_after(slot->failed_jobs, try_again_ms));
+	else if (rc == ERROR_NOT_FOUND)
 		pause_ms(slot, slot->config->poll_ms);
 	else if (rc)
 		back_off(slot, &error);
@@ -439,6 +429,7 @@ int slot_start(struct slot *slot, struct error *error)
 {
 	slot->db = database_lazy(slot->config);
 	slot->runner = (struct runner){ .input = -1, .output = -1 };
+	slot->quarantine = (struct quarantine){ .worker = slot->config->worker_name, .device = slot->device };
 	slot->lock = (struct device_lock){ .turn = -1, .use = -1 };
 	int rc = pthread_create(&slot->thread, NULL, slot_main, slot);
 	if (!rc)

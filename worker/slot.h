@@ -7,6 +7,7 @@
 #include "worker/assignment.h"
 #include "worker/device.h"
 #include "worker/health.h"
+#include "worker/quarantine.h"
 #include "worker/runner.h"
 
 #include <pthread.h>
@@ -25,7 +26,8 @@ struct slot {
 	struct device_lock lock;
 	struct health health;
 	int64_t checked_at_ms;      /* when the device was last asked whether it works */
-	bool is_in_quarantine;      /* it does not, and the database knows */
+	struct quarantine quarantine;
+	int failed_jobs;            /* in a row, through this machine: the more, the longer others have to take the next one */
 	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
 };
 

@@ -19,7 +19,7 @@ admin_command task_load_command;                       /* task_load.c */
 admin_command ranking_rebuild_command;                 /* ranking.c */
 admin_command doctor_command;                          /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command, worker_resume_command; /* worker.c */
-admin_command gpu_list_command, port_free_command, healthy_command; /* host.c */
+admin_command gpu_list_command, gpu_release_command, port_free_command, healthy_command; /* host.c */
 
 /* Prints the error's sentence on stderr and returns admin_failed. */
 int admin_complain(const struct error *error);

@@ -1,5 +1,6 @@
 /* Questions about this host that ./run asks. */
 #include "cli/admin/admin.h"
+#include "lib/gpu.h"
 #include "lib/scope.h"
 
 #include <arpa/inet.h>
@@ -102,12 +103,31 @@ int gpu_list_command(int argc, char **argv)
 	cleanup_database struct database *db = admin_connect();
 	struct error error = {0};
 	struct offered_gpu *gpus;
-	size_t count;
+	struct quarantined_gpu *lost;
+	size_t count, lost_count;
 	if (!db)
 		return admin_failed;
-	if (gpus_offered(db, arena, &gpus, &count, &error))
+	if (gpus_offered(db, arena, &gpus, &count, &error) || gpus_quarantined(db, arena, &lost, &lost_count, &error))
 		return admin_complain(&error);
 	for (size_t i = 0; i < count; i++)
 		admin_say("%-16s %s", gpus[i].model, gpus[i].product);
+	for (size_t i = 0; i < lost_count; i++)
+		admin_say("%-16s %s of %s is in quarantine: %s", lost[i].model, lost[i].uuid, lost[i].worker, lost[i].reason);
 	return count ? admin_done : admin_failed;
+}
+
+/* ---- gpu release ---- */
+
+int gpu_release_command(int argc, char **argv)
+{
+	if (argc != 2)
+		return admin_usage("gpu release");
+	cleanup_database struct database *db = admin_connect();
+	struct error error = {0};
+	if (!db)
+		return admin_failed;
+	if (gpu_release(db, argv[1], &admin_actor, &error))
+		return admin_complain(&error);
+	admin_say("%s is released; its worker looks whether it works, and puts it back if it does not.", argv[1]);
+	return admin_done;
 }

@@ -35,7 +35,8 @@ static const struct command {
 		"let a worker, or one device of it (its UUID), end what it runs and take no new job" },
 	{ "worker pause", "WORKER [DEVICE]", worker_pause_command, "the same, and queue again what it runs" },
 	{ "worker resume", "WORKER [DEVICE]", worker_resume_command, "let it take jobs again" },
-	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now; fails when there is none" },
+	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now, and those in quarantine; fails when none is offered" },
+	{ "gpu release", "UUID", gpu_release_command, "end the quarantine of a device that had stopped working" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
 };

@@ -29,6 +29,13 @@ _Static_assert(NVML_SLOWED_BY_HEAT_IN_HARDWARE == nvmlClocksThrottleReasonHwTher
 _Static_assert(NVML_SLOWED_BY_POWER_BRAKE == nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "HwPowerBrakeSlowdown");
 _Static_assert((int)nvml_driver_bytes == NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE, "driver");
 
+_Static_assert(sizeof(struct nvml_event) == sizeof(nvmlEventData_t), "nvmlEventData_t");
+_Static_assert(offsetof(struct nvml_event, kind) == offsetof(nvmlEventData_t, eventType), "nvmlEventData_t.eventType");
+_Static_assert(offsetof(struct nvml_event, number) == offsetof(nvmlEventData_t, eventData), "nvmlEventData_t.eventData");
+_Static_assert(NVML_EVENT_XID == nvmlEventTypeXidCriticalError, "nvmlEventTypeXidCriticalError");
+_Static_assert((int)NVML_GPU_IS_LOST == (int)NVML_ERROR_GPU_IS_LOST, "NVML_ERROR_GPU_IS_LOST");
+_Static_assert((int)NVML_NOT_THERE == (int)NVML_ERROR_LIBRARY_NOT_FOUND, "NVML_ERROR_LIBRARY_NOT_FOUND");
+
 /* The library is not linked, so only the types of its functions are looked at. */
 static inline struct nvml declarations_from_library(void)
 {

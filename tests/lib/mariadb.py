@@ -3,6 +3,7 @@ import getpass
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -17,7 +18,7 @@ class MariaDB:
 		subprocess.run(["mariadb-install-db", "--no-defaults", "--force", f"--datadir={data}", "--auth-root-authentication-method=socket",
 			f"--auth-root-socket-user={user}", "--skip-test-db", "--skip-name-resolve"], check=True, stdout=self.log, stderr=self.log, env=search)
 		self.command = ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", f"--user={user}",
-			"--skip-networking", "--innodb-flush-log-at-trx-commit=0"]
+			"--skip-networking", "--innodb-flush-log-at-trx-commit=2"]
 		self.search = search
 		self.environment = {**os.environ, "PODIUM_DATABASE_SOCKET": str(self.socket), "PODIUM_DATABASE_USER": user}
 		self.start()
@@ -31,8 +32,8 @@ class MariaDB:
 			time.sleep(0.1)
 		raise SystemExit("Bail out! MariaDB did not start: " + (self.folder / "log").read_text(errors="replace")[-3000:])
 
-	def stop(self):
-		self.process.terminate()
+	def stop(self, number=signal.SIGTERM):
+		self.process.send_signal(number)
 		self.process.wait(60)
 
 	def client(self, database, statements):

@@ -157,6 +157,21 @@ def exit_codes_have_their_verdicts():
 
 
 @test
+def an_exit_code_that_blames_the_harness_counts_only_if_the_harness_fails_without_the_submission_too():
+	for code in (2, 111, 113):
+		for source, where in ((f"import os\ndef answer(case): os._exit({code})\n", " in test 1 of 2 (a: 1; b: 2)."), (f"import os\nos._exit({code})\n", "")):
+			result = run_job(source)
+			equal((result.verdict, len(result.verdicts)), ("runtime error", 1))
+			contains(result.reason, f"The submission ended the program with exit code {code}{where}")
+			equal([(end["verdict"], end["exit_code"]) for end in result.ends], [("passed", 0), ("runtime error", code)])
+	# The harness goes through all cases, and the first that failed is one that it cannot make.
+	for error, verdict in (("'cannot be made'", "internal error"), ("repr(submission.answer)", "runtime error")):
+		expect("import submission\nbad = 'found' if hasattr(submission, '__file__') and 'def answer' in open('submission.py').read() else ''\n"
+			f"say('test-count', 2)\nsay('test.0.status', 'fail')\nsay('test.0.error', {error})\nsay('test.1.status', 'fail')\n"
+			"say('test.1.error', bad)\nsay('check', 'fail')\nsys.exit(113 if bad else 112)\n", verdict)
+
+
+@test
 def cases_of_a_submission_that_raised_are_runtime_errors():
 	result = expect("say('test-count', 2)\nfor i in (0, 1):\n\tsay(f'test.{i}.status', 'fail')\n\tsay(f'test.{i}.error', 'KeyError: 5')\n"
 		"say('check', 'fail')\nsys.exit(1)\n", "runtime error")
@@ -711,6 +726,17 @@ def cuda_sources_become_a_program_and_do_not_travel_with_it():
 	for part in ("--std=c++20", "-lineinfo", "-Iinc", "-DFACTOR=7", "eval.cu submission.cu", "-gencode=arch=compute_90a,code=sm_90a", "-o eval.out"):
 		contains(command, part)
 	equal(result.stages[1]["command"], "./eval.out test ../cases.txt")
+
+
+@test
+def a_program_in_cuda_blames_its_harness_only_where_that_has_said_why():
+	leaves = "#include <cstdio>\n#include <unistd.h>\n" + CU_RIGHT + "static const int before_main = ({says}, _exit(113), 0);\n"
+	result = run_cu(leaves.replace("{says}", "0"))
+	equal(result.verdict, "runtime error")
+	contains(result.reason, "The submission ended the program with exit code 113")
+	# What a harness does that says why. A submission could do it as well: here the two are one program.
+	result = run_cu(leaves.replace("{says}", "dprintf(3, \"error: no cases\\n\")"))
+	equal(result.verdict, "internal error")
 
 
 @test

@@ -493,6 +493,29 @@ def deleting_needs_the_name_and_takes_everything_with_it():
 
 
 @test
+def a_gpu_in_quarantine_is_shown_and_released_by_an_admin():
+	site.sql("INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at, quarantine_reason) "
+		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '580', '9.0', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), 'It fell off the <b>bus</b>.' FROM workers LIMIT 1")
+	contains(admin.get("/queue").words(), "H200 quarantined NVIDIA H200")
+	equal([device["quarantined"] for device in admin.get("/queue/status").json["devices"] if device["gpu"] == "H200"], [True])
+	for client, may_release in ((admin, True), (bob, False)):
+		words = client.get("/admin").words()
+		contains(words, "In quarantine")
+		contains(words, "It fell off the <b>bus</b>.")
+		equal("Release GPU-broken" in words, may_release)
+	equal(bob.post("/admin/gpus/release", [("uuid", "GPU-broken")], form="/account").status, 403)
+	equal(admin.post("/admin/gpus/release", [("uuid", "GPU-\u00fcber")], form="/admin").status, 404)
+	answer = admin.post("/admin/gpus/release", [("uuid", "GPU-broken")], form="/admin")
+	equal((answer.status, answer.location.removeprefix(site.url)), (303, "/admin?released=1"))
+	page = admin.get("/admin?released=1").words()
+	contains(page, "The GPU is released.")
+	lacks(page, "In quarantine")
+	contains(page, "gpu.release")
+	equal(admin.post("/admin/gpus/release", [("uuid", "GPU-broken")], form="/admin").status, 404)
+	site.sql("DELETE FROM gpus WHERE uuid = 'GPU-broken'")
+
+
+@test
 def pages_examine_few_rows_among_a_hundred_thousand_submissions():
 	site.sql((ROOT / "tests/bench/data.sql").read_text())
 	queries = ("/", "/leaderboard/bench?gpu=H200", "/leaderboard/bench?gpu=H200&page=9", "/leaderboard/bench.json?gpu=H200", "/user/user7",

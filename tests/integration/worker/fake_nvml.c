@@ -1,5 +1,6 @@
 /* Stands in for libnvidia-ml.so.1 in tests: a driver with FAKE_GPUS GPUs (default 2) of the model FAKE_MODEL. Each time
- * the clock is asked for it has fallen by 10 MHz, from 1980 MHz on. */
+ * the clock is asked for it has fallen by 10 MHz, from 1980 MHz on. The file FAKE_FAULTS says what happens to them, a line
+ * each: "1 lost", "1 xid 79". */
 #include "worker/nvml.h"
 
 #include <stdio.h>
@@ -14,6 +15,78 @@ static unsigned int gpus(void)
 	const char *count = getenv("FAKE_GPUS");
 	return count ? (unsigned int)atoi(count) : 2;
 }
+
+/* ---- what happens to them ---- */
+
+struct nvmlEventSet_st { unsigned int index; long heard; };
+
+static FILE *open_faults(void)
+{
+	return getenv("FAKE_FAULTS") ? fopen(getenv("FAKE_FAULTS"), "r") : NULL;
+}
+
+static int is_lost(unsigned int index)
+{
+	FILE *file = open_faults();
+	char line[64], wanted[64];
+	int found = 0;
+	snprintf(wanted, sizeof wanted, "%u lost\n", index);
+	while (file && fgets(line, sizeof line, file))
+		found |= strcmp(line, wanted) == 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* The next Xid of the device behind `heard`, which moves on; 0: none. */
+static unsigned long long next_xid(unsigned int index, long *heard)
+{
+	FILE *file = open_faults();
+	char line[64];
+	unsigned int device;
+	unsigned long long xid = 0, found = 0;
+	if (file && fseek(file, *heard, SEEK_SET) == 0)
+		while (!found && fgets(line, sizeof line, file))
+			found = sscanf(line, "%u xid %llu", &device, &xid) == 2 && device == index ? xid : 0;
+	if (file) {
+		*heard = ftell(file);
+		fclose(file);
+	}
+	return found;
+}
+
+unsigned int nvmlEventSetCreate(struct nvmlEventSet_st **set);
+unsigned int nvmlEventSetCreate(struct nvmlEventSet_st **set)
+{
+	*set = calloc(1, sizeof **set);
+	return 0;
+}
+
+unsigned int nvmlEventSetFree(struct nvmlEventSet_st *set);
+unsigned int nvmlEventSetFree(struct nvmlEventSet_st *set)
+{
+	free(set);
+	return 0;
+}
+
+unsigned int nvmlDeviceRegisterEvents(struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set);
+unsigned int nvmlDeviceRegisterEvents(struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)
+{
+	set->index = device->index;
+	while (next_xid(set->index, &set->heard)) /* what was before is not heard */
+		;
+	return kinds != NVML_EVENT_XID;
+}
+
+unsigned int nvmlEventSetWait_v2(struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms);
+unsigned int nvmlEventSetWait_v2(struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms)
+{
+	(void)timeout_ms;
+	*event = (struct nvml_event){ .device = &devices[set->index], .kind = NVML_EVENT_XID, .number = next_xid(set->index, &set->heard) };
+	return event->number ? 0 : 10; /* NVML_ERROR_TIMEOUT */
+}
+
+/* ---- the rest ---- */
 
 unsigned int nvmlInit_v2(void);
 unsigned int nvmlInit_v2(void) { return 0; }
@@ -58,9 +131,8 @@ unsigned int nvmlDeviceGetUUID(struct nvmlDevice_st *device, char *uuid, unsigne
 unsigned int nvmlDeviceGetMemoryInfo(struct nvmlDevice_st *device, struct nvml_memory *memory);
 unsigned int nvmlDeviceGetMemoryInfo(struct nvmlDevice_st *device, struct nvml_memory *memory)
 {
-	(void)device;
 	*memory = (struct nvml_memory){ .total = 150ULL << 30 };
-	return 0;
+	return is_lost(device->index) ? NVML_GPU_IS_LOST : 0;
 }
 
 unsigned int nvmlDeviceGetCudaComputeCapability(struct nvmlDevice_st *device, int *major, int *minor);
@@ -83,8 +155,9 @@ unsigned int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvmlDevice_st **
 unsigned int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvmlDevice_st **device)
 {
 	unsigned int index;
-	*device = &devices[0];
-	return strlen(uuid) != strlen("GPU-00000000") || sscanf(uuid, "GPU-%8x", &index) != 1 || index >= gpus();
+	if (strlen(uuid) != strlen("GPU-00000000") || sscanf(uuid, "GPU-%8x", &index) != 1)
+		return 2;
+	return nvmlDeviceGetHandleByIndex_v2(index, device);
 }
 
 unsigned int nvmlDeviceGetClockInfo(struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz);

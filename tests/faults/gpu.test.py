@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""A GPU that falls off the bus, as a pretended driver tells it: it is put into quarantine, its job goes to another one and
+loses no attempt, and nothing else does that."""
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from stages import is_over, worker  # noqa: E402
+from pretend import pretend_driver  # noqa: E402
+from tap import contains, equal, run, test  # noqa: E402
+from workers import BUILD, HARNESS, RIGHT, TASK, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+
+UUIDS = ["GPU-00000000", "GPU-00000001", "GPU-00000002"]
+faults = scratch / "faults"
+
+
+def gpus(count=2, name="gpus"):
+	faults.touch()
+	return worker(name, **pretend_driver(scratch / "driver"), PODIUM_WORKER_CPU="0", FAKE_GPUS=str(count), FAKE_FAULTS=str(faults))
+
+
+def happens(*lines):
+	"""As it becomes known to the driver, from now on."""
+	with open(faults, "a") as file:
+		file.write("".join(line + "\n" for line in lines))
+
+
+def all_is_well():
+	faults.write_text("")
+
+
+def quarantined():
+	return [row[0] for row in sql("SELECT uuid FROM gpus WHERE quarantined_at IS NOT NULL ORDER BY uuid")]
+
+
+def ended(number):
+	until(lambda: is_over(number), 60, lambda: str(job(number, "state, reason, lost_gpus")))
+
+
+def device_of(number):
+	return sql(f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
+
+
+# Fails for as long as the job's device is the named one, after the driver was told why. A program cannot reach the driver,
+# so the test does it: the job waits until it has.
+FAILS_ON = """
+import os, time
+
+def custom_kernel(data):
+	if os.environ["CUDA_VISIBLE_DEVICES"] in ({devices}):
+		time.sleep(1)
+		raise RuntimeError("CUDA error: unspecified launch failure")
+	return data
+"""
+
+
+def fails_on(*indexes):
+	return FAILS_ON.replace("{devices}", " ".join(repr(UUIDS[index]) + "," for index in indexes))
+
+
+def runs_on(number):
+	return until(lambda: job(number) == "running" and sql(f"SELECT 1 FROM stages WHERE job_id = {number} AND name = 'test'") and device_of(number))
+
+
+@test
+def an_idle_gpu_that_is_lost_gets_no_jobs_any_more():
+	one = gpus()
+	happens("0 lost")
+	until(lambda: quarantined() == UUIDS[:1])
+	contains(sql("SELECT quarantine_reason FROM gpus WHERE uuid = 'GPU-00000000'")[0][0], "status 15 (the GPU is lost)")
+	one.says("gets no jobs until it is released")
+	numbers = [submit(RIGHT, "test", gpu="H200", board="gpu") for _ in range(4)]
+	for number in numbers:
+		ended(number)
+	equal([(job(number, "verdict"), device_of(number)) for number in numbers], [("passed", UUIDS[1])] * 4)
+	equal(one.end(), 0)
+
+
+@test
+def a_gpu_that_works_again_is_released_by_a_new_start():
+	all_is_well()
+	equal(quarantined(), UUIDS[:1])
+	one = gpus()
+	equal(quarantined(), [])
+	equal(one.end(), 0)
+
+
+@test
+def a_gpu_that_is_gone_when_its_worker_starts_stays_in_quarantine():
+	one = gpus()
+	happens("1 lost")
+	until(lambda: quarantined() == UUIDS[1:2])
+	equal(one.end(), 0)
+	one = gpus()
+	equal(quarantined(), UUIDS[1:2])
+	listed = admin("gpu", "list")
+	contains(listed, "GPU-00000001 of gpus is in quarantine: The H200 GPU-00000001 has stopped working")
+	all_is_well()
+	equal(one.end(), 0)
+	one = gpus()
+	equal(quarantined(), [])
+	equal(one.end(), 0)
+
+
+@test
+def a_job_whose_gpu_breaks_under_it_runs_on_another_and_loses_no_attempt():
+	one = gpus()
+	number = submit(fails_on(0, 1), "test", gpu="H200", board="gpu")
+	broken = runs_on(number)
+	happens(f"{UUIDS.index(broken)} xid 79")
+	until(lambda: quarantined() == [broken])
+	contains(sql("SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL")[0][0], "Xid 79, the GPU has fallen off the bus")
+	until(lambda: is_over(number) or device_of(number) != broken)
+	ended(number)
+	assert device_of(number) in UUIDS and device_of(number) != broken
+	equal(job(number, "verdict, attempt, lost_gpus"), ["runtime error", "1", "1"])
+	one.says("gets no jobs until it is released")
+	# While it is broken, releasing it does not help; afterwards it does.
+	happens(f"{UUIDS.index(broken)} lost")
+	contains(admin("gpu", "release", broken), "is released")
+	until(lambda: sql("SELECT quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL AND quarantine_reason LIKE '%lost%'"), 60)
+	all_is_well()
+	admin("gpu", "release", broken)
+	one.says("is released from quarantine, and works", 60)
+	equal(sql("SELECT COUNT(*), MIN(actor) FROM audit_log WHERE action = 'gpu.release'"), [["2", "podium-admin"]])
+	equal(one.end(), 0)
+
+
+@test
+def an_error_that_programs_cause_by_themselves_is_the_submission_s():
+	one = gpus(1)
+	number = submit(fails_on(0), "test", gpu="H200", board="gpu")
+	runs_on(number)
+	happens("0 xid 31", "0 xid 13", "1 xid 79")
+	ended(number)
+	equal(job(number, "verdict, attempt, lost_gpus"), ["runtime error", "1", "0"])
+	equal(quarantined(), [])
+	equal(one.end(), 0)
+
+
+@test
+def a_job_under_which_gpu_after_gpu_breaks_does_not_take_all_of_them_along():
+	all_is_well()
+	one = gpus(3)
+	number = submit(fails_on(0, 1, 2), "test", gpu="H200", board="gpu")
+	for count in (1, 2, 3):
+		broken = until(lambda: job(number) == "running" and device_of(number) not in quarantined() + ["NULL"] and device_of(number))
+		happens(f"{UUIDS.index(broken)} xid 48")
+		until(lambda: len(quarantined()) == count)
+	ended(number)
+	equal(job(number, "state, verdict, lost_gpus"), ["failed", "internal error", "3"])
+	contains(job(number, "reason"), "GPUs stopped working 3 times while it ran")
+	equal(one.end(), 0)
+
+
+@test
+def a_gpu_that_is_not_in_quarantine_cannot_be_released():
+	answer = subprocess.run([BUILD / "podium-admin", "gpu", "release", "GPU-nobody"], capture_output=True, text=True, env=database.environment)
+	equal(answer.returncode, 1)
+	contains(answer.stderr, "No GPU with this UUID is in quarantine")
+
+
+code = 1
+try:
+	admin("migrate")
+	load_task("gpu", TASK.replace("[CPU]", "[H200]"), HARNESS)
+	code = run()
+finally:
+	close()
+sys.exit(code)

@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""What a worker does when something around it fails: the database, the disk, a clock, another worker of its name, an
+interpreter that does not come up."""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from stages import (LEASE_MS, ROOT, Starting, Testing, Timing, check_database, check_job, check_nothing_is_left, contestant_of, descendants,  # noqa: E402
+	is_over, leftovers, quick_python, worker)
+from pretend import pretend_driver  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from workers import RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+
+
+def log_of(one):
+	return one.log.read_text(errors="replace")
+
+
+def ends(number, *workers):
+	until(lambda: is_over(number), 60, lambda: "".join(map(log_of, workers)))
+
+
+def end(*workers):
+	for one in workers:
+		equal(one.end(), 0)
+		lacks(log_of(one), "Sanitizer")
+
+
+def let_contestant_go(one):
+	os.kill(contestant_of(one), signal.SIGUSR1)
+
+
+def bystander():
+	"""A worker that has other devices, and takes care of the queue like all."""
+	return worker("bystander", **pretend_driver(scratch / "driver"), PODIUM_WORKER_CPU="0")
+
+
+# ---- the database is away ----
+
+@test
+def a_result_outlives_a_database_that_is_away_for_longer_than_the_lease():
+	one, other = worker("first"), bystander()
+	held = Timing(one)
+	database.stop(signal.SIGKILL)
+	let_contestant_go(one)
+	one.says("is kept until it can be written")
+	time.sleep(2 * LEASE_MS / 1000)
+	database.start()
+	ends(held.number, one, other)
+	check_job(held.number)
+	equal(job(held.number, "attempt, fence, lease_owner"), ["1", "1", "first"])
+	one.says("is written")
+	end(one, other)
+
+
+@test
+def a_worker_that_is_killed_while_it_keeps_a_result_costs_an_attempt_and_no_more():
+	one = worker()
+	held = Timing(one)
+	database.stop(signal.SIGKILL)
+	let_contestant_go(one)
+	one.says("is kept until it can be written")
+	one.end(signal.SIGKILL)
+	database.start()
+	held.heal()
+	two = worker("second")
+	ends(held.number, two)
+	check_job(held.number)
+	equal(job(held.number, "attempt, lease_owner"), ["2", "second"])
+	end(two)
+
+
+class Lossy:
+	"""Stands between a worker and the database. Of the commits that `lose` names by their number, the database carries
+	them out, and the worker never hears of it: its connection breaks."""
+
+	def __init__(self, lose):
+		self.lose, self.commits, self.lost = lose, 0, 0
+		self.path = str(scratch / f"lossy-{os.urandom(4).hex()}")
+		self.listener = socket.socket(socket.AF_UNIX)
+		self.listener.bind(self.path)
+		self.listener.listen(16)
+		threading.Thread(target=self.accept, daemon=True).start()
+
+	def accept(self):
+		while True:
+			try:
+				client = self.listener.accept()[0]
+			except OSError:
+				return
+			threading.Thread(target=self.relay, args=(client,), daemon=True).start()
+
+	def relay(self, client):
+		server = socket.socket(socket.AF_UNIX)
+		server.connect(str(database.socket))
+		doomed = threading.Event()
+		threading.Thread(target=self.answer, args=(server, client, doomed), daemon=True).start()
+		while data := self.read(client):
+			if data[4:] == b"\3COMMIT":
+				self.commits += 1
+				if self.lose(self.commits):
+					doomed.set()
+			server.sendall(data)
+		server.close()
+
+	def answer(self, server, client, doomed):
+		while data := self.read(server):
+			if doomed.is_set():
+				self.lost += 1
+				break
+			client.sendall(data)
+		client.close() if not doomed.is_set() else client.shutdown(socket.SHUT_RDWR)
+
+	@staticmethod
+	def read(stream):
+		try:
+			return stream.recv(1 << 20)
+		except OSError:
+			return b""
+
+	def close(self):
+		self.listener.close()
+
+
+SLOW = """
+import time
+
+def custom_kernel(data):
+	time.sleep(0.3)
+	return data
+"""
+
+
+@test
+def each_commit_whose_answer_is_lost_still_counts_once():
+	lost = []
+	for number in range(2, 7):
+		begun = []
+		line = Lossy(lambda count: len(begun) and count - begun[0] == number)
+		one = worker(PODIUM_DATABASE_SOCKET=line.path)
+		begun.append(line.commits)
+		submitted = submit(SLOW)
+		ends(submitted, one)
+		check_job(submitted)
+		equal(job(submitted, "attempt"), "1")
+		end(one)
+		lost.append(line.lost)
+		line.close()
+	assert sum(lost) >= 3, lost
+
+
+@test
+def a_claim_whose_answer_is_lost_waits_for_its_lease_and_is_made_again():
+	begun = []
+	line = Lossy(lambda count: len(begun) and count == begun[0] + 1)
+	one = worker(PODIUM_DATABASE_SOCKET=line.path)
+	begun.append(line.commits)
+	number = submit(RIGHT)
+	ends(number, one)
+	check_job(number)
+	equal((job(number, "attempt"), line.lost), ("2", 1))
+	end(one)
+	line.close()
+
+
+# ---- clocks ----
+
+def jumping(name):
+	"""The environment in which a program's wall clock is wrong, and the file that says by how much."""
+	library = scratch / "jump.so"
+	if not library.exists():
+		subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests" / "faults" / "jump.c", "-ldl"], check=True)
+	file = scratch / f"jump-{name}"
+	file.write_text("0")
+	asan = os.environ.get("ASAN_OPTIONS", "")
+	return {"LD_PRELOAD": str(library), "JUMP_FILE": str(file), "ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0".lstrip(":")}, file
+
+
+@test
+def a_worker_s_wall_clock_may_be_set_while_a_job_runs():
+	settings, file = jumping("worker")
+	one = worker(**settings)
+	for seconds in (3600 * 24, -3600 * 24, 0):
+		held = Testing(one)
+		file.write_text(str(seconds))
+		before = job(held.number, "lease_expires")
+		until(lambda: job(held.number, "lease_expires") > before)
+		held.let_go()
+		ends(held.number, one)
+		check_job(held.number)
+		equal(job(held.number, "attempt"), "1")
+	end(one)
+
+
+@test
+def the_database_s_clock_may_be_set_forward_and_no_job_is_taken_away():
+	settings, file = jumping("database")
+	database.stop()
+	database.search = {**database.search, **settings}
+	database.start()
+	one, other = worker("first"), bystander()
+	time.sleep(1.5 * LEASE_MS / 1000)
+	held = Testing(one)
+	before = sql("SELECT UTC_TIMESTAMP()")
+	file.write_text("3600")
+	assert sql("SELECT UTC_TIMESTAMP()")[0][0] > before[0][0]
+	until(lambda: job(held.number, "lease_expires > UTC_TIMESTAMP()") == "1")
+	time.sleep(2 * LEASE_MS / 1000)
+	held.let_go()
+	ends(held.number, one, other)
+	check_job(held.number)
+	equal(job(held.number, "attempt, fence"), ["1", "1"])
+	end(one, other)
+
+
+@test
+def the_database_s_clock_may_be_set_back_and_the_job_of_a_dead_worker_does_not_wait_for_it():
+	file = scratch / "jump-database"
+	one = worker()
+	held = Testing(one)
+	one.end(signal.SIGKILL)
+	file.write_text("0")
+	held.heal()
+	two = worker()
+	ends(held.number, two)
+	check_job(held.number)
+	end(two)
+
+
+# ---- the schema ----
+
+@test
+def a_worker_waits_for_a_database_that_is_older_than_it():
+	newest = sql("SELECT version, name, HEX(sha256) FROM schema_migrations ORDER BY version DESC LIMIT 1")[0]
+	sql(f"DELETE FROM schema_migrations WHERE version = {newest[0]}")
+	one = Worker(PODIUM_PYTHON=quick_python())
+	one.says("run `podium-admin migrate`")
+	lacks(log_of(one), "is ready")
+	admin("migrate")
+	one.says("is ready")
+	end(one)
+
+
+@test
+def a_worker_leaves_a_database_that_is_newer_than_it():
+	one = worker()
+	held = Testing(one)
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))")
+	equal(one.process.wait(60), 1)
+	contains(log_of(one), "The database is at version 9999")
+	equal(job(held.number, "state, attempt"), ["queued", "0"])
+	late = Worker(PODIUM_PYTHON=quick_python())
+	equal(late.process.wait(60), 1)
+	contains(log_of(late), "use the Podium that the database belongs to")
+	sql("DELETE FROM schema_migrations WHERE version = 9999")
+	sql(f"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = {held.number})")
+
+
+# ---- two of one name ----
+
+@test
+def a_job_of_a_worker_whose_name_is_taken_over_runs_once_more_and_counts_once():
+	older = worker("twin")
+	held = Testing(older)
+	newer = worker("twin")
+	equal(older.process.wait(60), 1)
+	contains(log_of(older), "PODIUM_WORKER_NAME")
+	held.heal()
+	until(lambda: contestant_of(newer) or is_over(held.number))
+	held.worker = newer
+	held.let_go()
+	ends(held.number, newer)
+	check_job(held.number)
+	equal(job(held.number, "attempt"), "1")
+	end(newer)
+
+
+# ---- the disk, and much to say ----
+
+MOUNT = 'mount -t tmpfs -o size=48m,mode=755 jobs "$PODIUM_WORKER_DIRECTORY" && exec "$@"'
+
+
+def on_small_disk():
+	if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode:
+		raise Skip("needs a mount namespace")
+	one = worker(before=["unshare", "--mount", "sh", "-c", MOUNT, "sh"])
+	return one, pathlib.Path(f"/proc/{one.process.pid}/root{one.jobs}") / "filler"
+
+
+def fill(filler):
+	with open(filler, "wb", buffering=0) as file:
+		try:
+			while file.write(b"x" * (1 << 16)):
+				pass
+		except OSError:
+			pass
+
+
+@test
+def no_job_is_taken_while_the_disk_is_full():
+	one, filler = on_small_disk()
+	fill(filler)
+	one.says("is full")
+	number = submit(RIGHT)
+	time.sleep(1)
+	equal(job(number, "state, attempt"), ["queued", "0"])
+	filler.unlink()
+	ends(number, one)
+	check_job(number)
+	equal(job(number, "attempt"), "1")
+	end(one)
+
+
+@test
+def a_job_that_the_disk_has_no_room_for_runs_again_when_there_is():
+	one, filler = on_small_disk()
+	held = Starting(one)
+	fill(filler)
+	held.let_go()
+	until(lambda: job(held.number) == "queued", 30, lambda: log_of(one))
+	contains(job(held.number, "reason"), "No space left on device")
+	filler.unlink()
+	ends(held.number, one)
+	check_job(held.number)
+	equal(job(held.number, "attempt"), "2")
+	end(one)
+
+
+@test
+def of_much_output_the_beginning_and_the_end_are_stored():
+	noise = "import os\n\ndef custom_kernel(data):\n\tfor stream in (1, 2):\n\t\tos.write(stream, b'first line\\n')\n" \
+		"\t\tfor _ in range(300): os.write(stream, bytes(range(128, 256)) * 64 + b'\\0')\n\t\tos.write(stream, b'last line\\n')\n\treturn data\n"
+	one = worker()
+	number = submit(noise, "test")
+	ends(number, one)
+	equal(job(number, "verdict"), "passed")
+	length, out, err = sql(f"SELECT GREATEST(LENGTH(stdout), LENGTH(stderr)), stdout, stderr FROM stages WHERE job_id = {number} AND name = 'test'")[0]
+	assert int(length) < 4 * 64 * 1024, length
+	for text in (out, err):
+		contains(text[:100], "first line")
+		contains(text[-200:], "last line")
+	end(one)
+
+
+# ---- stopping ----
+
+@test
+def a_worker_can_be_stopped_while_it_looks_for_a_python():
+	slow = scratch / "slow-python"
+	slow.write_text("#!/bin/sh\nexec sleep 600\n")
+	slow.chmod(0o755)
+	one = Worker("slow", PODIUM_PYTHON=str(slow))
+	until(lambda: len(descendants(one.process.pid)) >= 2)
+	there = descendants(one.process.pid)
+	equal(one.end(), 0)
+	until(lambda: not [pid for pid in there if pathlib.Path(f"/proc/{pid}/cwd").exists()])
+	contains(log_of(one), "Stops")
+
+
+@test
+def everything_that_is_stored_fits_together():
+	check_database()
+	check_nothing_is_left(*(one for one in Worker.all if one.jobs.exists() and one.name != "slow"))
+	until(lambda: not leftovers(), 15, lambda: str(leftovers()))
+
+
+code = 1
+try:
+	admin("migrate")
+	load_task()
+	code = run()
+finally:
+	close()
+sys.exit(code)

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Many small jobs through one worker while everything around them is killed at random: at the end each has one result, and
+the programs are no larger than they were. SOAK_JOBS says how many, SOAK_SEED which faults."""
+import os
+import pathlib
+import random
+import signal
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from stages import check_database, check_nothing_is_left, contestant_of, descendants, leftovers, runner_of, worker, zygote_of  # noqa: E402
+from site_of import Site  # noqa: E402
+from tap import equal, run, test  # noqa: E402
+from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, sql, submit, until  # noqa: E402
+
+JOBS = int(os.environ.get("SOAK_JOBS", "100"))
+SEED = int(os.environ.get("SOAK_SEED", "0")) or random.randrange(1, 1 << 31)
+IS_SANITIZED = b"__asan_init" in (BUILD / "podium-worker").read_bytes()
+WAITING = 8                      # jobs in the queue at any time
+dice = random.Random(SEED)
+now, site = None, None
+samples = {}                     # (program, pid): [(jobs that were over, KiB, descriptors)]
+done = {}                        # fault: how often
+
+CRASHES = "import os\n\ndef custom_kernel(data):\n\tos.abort()\n"
+SLEEPS = "import time\n\ndef custom_kernel(data):\n\ttime.sleep(0.2)\n\treturn data\n"
+SOURCES = ((RIGHT, 10), (SLEEPS, 3), (WRONG, 2), (CRASHES, 1))
+
+
+# ---- faults ----
+
+def kill(pid, number=signal.SIGKILL):
+	try:
+		os.kill(pid, number)
+	except (ProcessLookupError, TypeError):
+		return False  # it was not there just then
+	return True
+
+
+def contestant():
+	"""Any program of a job: a child of podium-run that is not the zygote."""
+	runner = runner_of(now)
+	return next((pid for pid in descendants(runner or 0) if pid != zygote_of(now)), None)
+
+
+def kill_worker():
+	global now
+	now.end(signal.SIGKILL)
+	now = worker()
+	return True
+
+
+def restart_worker():
+	global now
+	equal(now.end(), 0)
+	now = worker()
+	return True
+
+
+def restart_database():
+	database.stop(dice.choice((signal.SIGKILL, signal.SIGTERM)))
+	database.start()
+	return True
+
+
+def cancel():
+	"""As podium-web does it."""
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', reason = 'It was cancelled.', finished_at = UTC_TIMESTAMP(3), "
+		"lease_expires = NULL, progress = '' WHERE state IN ('queued', 'running') ORDER BY state = 'queued', id LIMIT 1")
+	return True
+
+
+# What happens, how often in proportion, and whether the programs that are measured outlive it: only those faults happen in
+# the part of the time in which they are.
+FAULTS = (
+	("the contestant is killed", lambda: kill(contestant()), 6, True),
+	("the zygote is killed", lambda: kill(zygote_of(now)), 4, True),
+	("a job is cancelled", cancel, 6, True),
+	("the database is killed or stopped, and started", restart_database, 1, True),
+	("podium-run is killed", lambda: kill(runner_of(now)), 4, False),
+	("the worker is killed", kill_worker, 1, False),
+	("the worker is stopped and started", restart_worker, 1, False),
+)
+CALM_FROM = 0.3                  # of the jobs: from there on the measured programs live
+EVERY = 5                        # jobs between two faults, about
+
+
+def choose(over):
+	"""Each once to begin with, what the measured programs do not outlive first."""
+	missing = [fault for fault in FAULTS if fault[0] not in done]
+	if missing:
+		return dice.choice([fault for fault in missing if not fault[3]] or missing)
+	choice = [fault for fault in FAULTS if fault[3] or over < CALM_FROM * JOBS]
+	return dice.choices(choice, [fault[2] for fault in choice])[0]
+
+
+def strike(over):
+	name, act, _, _ = choose(over)
+	if act():
+		done[name] = done.get(name, 0) + 1
+
+
+# ---- measuring ----
+
+def size_of(pid):
+	status = pathlib.Path(f"/proc/{pid}/status").read_text()
+	rss = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+	return int(rss.split()[1]), len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def measure(over):
+	for program, pid in (("podium-worker", now.process.pid), ("podium-run", runner_of(now)), ("podium-web", site.web.pid)):
+		try:
+			samples.setdefault((program, pid), []).append((over, *size_of(pid)))
+		except (OSError, StopIteration):
+			pass  # it was just killed
+
+
+def halves(program):
+	"""Of the process of this name that lived longest: medians of (KiB, descriptors) after a start of a fifth, of the first and
+	the second half of the rest."""
+	series = max((rows for (name, _), rows in samples.items() if name == program), key=len)
+	rows = series[len(series) // 5:]
+	middle = len(rows) // 2
+	return [tuple(statistics.median(row[column] for row in part) for column in (1, 2)) for part in (rows[:middle], rows[middle:])], len(series)
+
+
+# ---- the tests ----
+
+def count_over():
+	return int(sql("SELECT COUNT(*) FROM jobs WHERE state NOT IN ('queued', 'running')")[0][0])
+
+
+def look_at_pages():
+	"""What visitors do meanwhile; a page may be refused while the database is away, but never broken."""
+	for path in ("/queue", "/leaderboard/small", "/submission/1/status", f"/submission/{dice.randrange(1, JOBS + 1)}"):
+		status = site.visitor.get(path).status
+		assert status in (200, 404, 503), (path, status)
+
+
+@test
+def all_jobs_end_whatever_happens():
+	global now, site
+	print(f"# {JOBS} jobs, SOAK_SEED={SEED}", flush=True)
+	site, now = Site(), worker()
+	submitted, over, struck, began = 0, 0, 0, time.monotonic()
+	while over < JOBS:
+		while submitted < JOBS and submitted - over < WAITING:
+			source = dice.choices([one for one, _ in SOURCES], [weight for _, weight in SOURCES])[0]
+			submit(source, dice.choice(("test", "benchmark", "ranked")), user=dice.randrange(1, 9))
+			submitted += 1
+		if over - struck >= EVERY:
+			struck = over
+			time.sleep(dice.random() * 0.2)  # at any moment of a job
+			strike(over)
+		look_at_pages()
+		measure(over)
+		time.sleep(0.05)
+		over = count_over()
+	took = time.monotonic() - began
+	print(f"# {took:.0f} s, {JOBS / took:.1f} jobs a second; " + "; ".join(f"{name}: {count}" for name, count in sorted(done.items())), flush=True)
+	equal(len(done), len(FAULTS))
+
+
+@test
+def each_has_one_result_and_the_ranking_is_that_of_the_results():
+	check_database()
+	equal(sql("SELECT COUNT(*) FROM jobs"), [[str(JOBS)]])
+	equal(sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id GROUP BY j.id, t.name HAVING COUNT(*) > 1"), [])
+	equal(sql("SELECT j.id, t.name FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.state = 'done' AND t.name <> 'compile' "
+		"AND t.stdout <> 'printed by the harness\\n' AND t.verdict = 'passed'"), [])
+	equal(sql("SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t WHERE t.job_id = j.id) <> "
+		"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"), [])
+	equal(sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'runtime error', 'cancelled', 'internal error')"), [])
+	# Only what was killed three times may have failed through no fault of its own.
+	equal(sql("SELECT id, attempt, reason FROM jobs WHERE verdict = 'internal error' AND attempt < 3"), [])
+
+
+@test
+def memory_and_descriptors_stay_as_they_are():
+	print("# program          samples   KiB before  KiB after   descriptors", flush=True)
+	for program in ("podium-worker", "podium-run", "podium-web"):
+		((kib, files), (kib_after, files_after)), count = halves(program)
+		print(f"# {program:15} {count:8} {kib:12.0f} {kib_after:10.0f} {files:8.0f} -> {files_after:.0f}", flush=True)
+		assert files_after <= files + 1, (program, files, files_after)
+		# A leak of a kilobyte a job would be seen in a long run; allocators settle within a few hundred. AddressSanitizer keeps
+		# what was freed for a while, so its memory grows at first; it looks for leaks by itself when a program ends.
+		assert IS_SANITIZED or kib_after <= kib * 1.10 + max(512, 0.25 * JOBS), (program, kib, kib_after)
+
+
+@test
+def nothing_is_left():
+	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE state = 'running'") == [["0"]])
+	check_nothing_is_left(now)
+	equal(now.end(), 0)
+	site.end()
+	until(lambda: not leftovers(), 15, lambda: str(leftovers()))
+
+
+code = 1
+try:
+	admin("migrate")
+	load_task()
+	code = run()
+finally:
+	if site:
+		site.end()
+	close()
+sys.exit(code)

@@ -1,0 +1,286 @@
+"""Brings a job into a stage and holds it there, whatever the speed of the machine; finds processes; and says what must
+hold of everything that is stored, however it came about."""
+import itertools
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import equal  # noqa: E402
+from workers import RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until  # noqa: E402
+
+LEASE_MS = 1500
+
+
+# ---- an interpreter that starts at once ----
+
+def quick_python():
+	"""A virtual environment whose torch is an empty module, so that no test waits for the real one."""
+	python = scratch / "python" / "bin" / "python3"
+	if not python.exists():
+		system = next(path for path in ("/usr/bin/python3", sys.executable) if os.access(path, os.X_OK))
+		subprocess.run([system, "-m", "venv", "--without-pip", scratch / "python"], check=True)
+		module = next((scratch / "python" / "lib").glob("python3*/site-packages")) / "torch" / "__init__.py"
+		module.parent.mkdir()
+		module.write_text("def set_num_threads(count): pass\n")
+	return str(python)
+
+
+def worker(name="first", lease_ms=LEASE_MS, **settings):
+	one = Worker(name, PODIUM_PYTHON=quick_python(), PODIUM_LEASE_MS=str(lease_ms), **settings)
+	one.says("is ready")
+	return one
+
+
+# ---- processes ----
+
+def stat_of(pid):
+	"""(parent, state), or None."""
+	try:
+		fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+		return int(fields[1]), fields[0]
+	except OSError:
+		return None
+
+
+def all_pids():
+	return [int(entry.name) for entry in pathlib.Path("/proc").glob("[0-9]*")]
+
+
+def descendants(pid):
+	parents = {one: stat[0] for one in all_pids() if (stat := stat_of(one)) and stat[1] != "Z"}
+	found, more = [], [pid]
+	while more:
+		more = [one for one, parent in parents.items() if parent in more]
+		found += more
+	return found
+
+
+def command_of(pid):
+	try:
+		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+	except OSError:
+		return ""
+
+
+def is_held(pid):
+	"""Whether it waits as HOLD does: SIGUSR2 stays blocked meanwhile, which can be seen from outside."""
+	try:
+		status = pathlib.Path(f"/proc/{pid}/status").read_text()
+	except OSError:
+		return False
+	mask = int(next(line for line in status.splitlines() if line.startswith("SigBlk:")).split()[1], 16)
+	return bool(mask >> (signal.SIGUSR2 - 1) & 1)
+
+
+def runner_of(one):
+	return next((pid for pid in descendants(one.process.pid) if command_of(pid).split(" ")[0].endswith("podium-run")), None)
+
+
+def contestant_of(one):
+	return next((pid for pid in descendants(one.process.pid) if is_held(pid)), None)
+
+
+def zygote_of(one):
+	runner = runner_of(one)
+	return next((pid for pid in descendants(runner or 0) if stat_of(pid) and stat_of(pid)[0] == runner and " -c " in command_of(pid)
+		and not is_held(pid)), None)
+
+
+def leftovers():
+	"""Commands that still run in the test's folder."""
+	found = []
+	for pid in all_pids():
+		try:
+			where = os.readlink(f"/proc/{pid}/cwd")
+		except OSError:
+			continue
+		if str(scratch) in where + command_of(pid) and pid != os.getpid() and stat_of(pid) and stat_of(pid)[1] != "Z":
+			found.append(f"{pid} {command_of(pid)[:100]}")
+	return found
+
+
+# ---- holding ----
+
+HOLD = """
+import signal, sys
+if len(sys.argv) > 1 and sys.argv[1] == "{mode}":
+	signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGUSR2])
+	signal.sigwait([signal.SIGUSR1])
+
+def custom_kernel(data):
+	return data
+"""
+
+
+class Locker:
+	"""A connection that holds a lock until it is told to let go, or the database dies."""
+
+	def __init__(self, statement):
+		self.client = subprocess.Popen(["mariadb", "--no-defaults", "-S", database.socket, "-N", "-B", "-n", "podium"], stdin=subprocess.PIPE,
+			stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+		self.client.stdin.write(statement + "; SELECT 'held';\n")
+		self.client.stdin.flush()
+		while self.client.stdout.readline().strip() != "held":
+			if self.client.poll() is not None:
+				raise AssertionError(f"the lock could not be had: {statement}")
+
+	def release(self):
+		self.client.kill()
+		self.client.wait()
+		self.client.stdin.close()
+		self.client.stdout.close()
+
+
+def somebody_waits():
+	"""For a lock, of a table or of a row."""
+	return sql("SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' UNION ALL "
+		"SELECT 1 FROM information_schema.global_status WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS' AND variable_value > 0")
+
+
+class Stage:
+	"""One job on its way, held in a stage. `let_go` lets it run on, and a next attempt runs through."""
+	name = None
+
+	def __init__(self, one):
+		self.worker, self.locker, self.source = one, None, f"# {self.name} {os.urandom(8).hex()}\n" + self.program()
+		self.number = self.enter()
+
+	def program(self):
+		return RIGHT
+
+	def enter(self):
+		raise NotImplementedError
+
+	def heal(self):
+		"""The next attempt is not held. The database must be there."""
+		if self.program() != RIGHT:
+			sql(f"UPDATE blobs SET content = {quoted(RIGHT)} WHERE sha256 = UNHEX(SHA2({quoted(self.source)}, 256))")
+
+	def let_go(self):
+		self.heal()
+		if self.locker:
+			self.locker.release()
+		held = contestant_of(self.worker)
+		if held:
+			os.kill(held, signal.SIGUSR1)
+
+
+class Locked(Stage):
+	"""Held by a lock on what the stage needs."""
+
+	def lock(self, number):
+		raise NotImplementedError
+
+	def enter(self):
+		number = submit(self.source, gpu="later")
+		self.locker = Locker(self.lock(number))
+		sql(f"UPDATE jobs SET gpu = 'CPU' WHERE id = {number}")
+		until(somebody_waits)
+		return number
+
+
+class Claiming(Locked):
+	"""In the transaction that takes the job, which forgets what an earlier attempt has left."""
+	name = "claiming"
+
+	def lock(self, number):
+		sql(f"INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) VALUES ({number}, 0, 'compile', '', '', 'old', '')")
+		return f"BEGIN; SELECT id FROM stages WHERE job_id = {number} FOR UPDATE"
+
+
+class Starting(Locked):
+	"""Taken; its files are being read."""
+	name = "starting"
+
+	def lock(self, number):
+		return "LOCK TABLES task_files WRITE"
+
+
+class Compiling(Stage):
+	"""Python needs a while for so many lines."""
+	name = "compile"
+
+	def enter(self):
+		number = submit(self.source)
+		until(lambda: sql(f"SELECT 1 FROM stages WHERE job_id = {number}"))
+		return number
+
+	def program(self):
+		return RIGHT + "a = [1, 2, 3]\n" * 60000
+
+
+class InProgram(Stage):
+	mode, users = None, itertools.repeat(1)
+
+	def program(self):
+		return HOLD.replace("{mode}", self.mode)
+
+	def enter(self):
+		number = submit(self.source, user=next(self.users))
+		until(lambda: contestant_of(self.worker))
+		return number
+
+
+class Testing(InProgram):
+	name, mode = "test", "test"
+
+
+class Timing(InProgram):
+	name, mode = "ranked", "leaderboard"
+
+
+class Storing(Timing):
+	"""In the transaction that ends the job, where all is written but the place of a user who has none yet."""
+	name, users = "storing", iter(range(100, 100000))
+
+	def enter(self):
+		number = super().enter()
+		self.locker = Locker("BEGIN; SELECT job_id FROM ranking FOR UPDATE")
+		os.kill(contestant_of(self.worker), signal.SIGUSR1)
+		until(somebody_waits)
+		return number
+
+
+STAGES = (Claiming, Starting, Compiling, Testing, Timing, Storing)
+
+
+# ---- what must hold ----
+
+def is_over(number):
+	return job(number) in ("done", "failed", "cancelled")
+
+
+def check_job(number, verdict="passed"):
+	got, attempt, reason = job(number, "verdict, attempt, COALESCE(reason, '')")
+	if got != verdict:
+		raise AssertionError(f"job {number} got {got} in attempt {attempt}: {reason}")
+	assert 1 <= int(attempt) <= 3, attempt
+	if verdict != "passed":
+		return
+	equal(sql(f"SELECT position, name, verdict, stdout FROM stages WHERE job_id = {number} ORDER BY position"), [["0", "compile", "passed", ""],
+		["1", "test", "passed", "printed by the harness\\n"], ["2", "ranked", "passed", "printed by the harness\\n"]])
+	equal(sql(f"SELECT t.position, m.case_index, m.verdict FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} "
+		"ORDER BY t.position, m.case_index"), [["1", "0", "passed"], ["1", "1", "passed"], ["2", "0", "passed"]])
+
+
+def check_database():
+	"""Of everything that is stored, once all jobs have ended."""
+	equal(sql("SELECT id, state FROM jobs WHERE state IN ('queued', 'running')"), [])
+	equal(sql("SELECT id FROM jobs WHERE verdict IS NULL OR attempt > 3 OR finished_at IS NULL"), [])
+	equal(sql("SELECT id FROM jobs WHERE (state = 'failed') <> (verdict = 'internal error')"), [])
+	equal(sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> 'cancelled' AND t.verdict IS NULL"), [])
+	equal(sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs)"), [])
+	rows = "SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking ORDER BY 1, 2, 6"
+	before = sql(rows)
+	admin("ranking", "rebuild")
+	equal(sql(rows), before)
+
+
+def check_nothing_is_left(*workers):
+	"""Of jobs that have ended, in the folders of these workers."""
+	for one in workers:
+		until(lambda: not list(one.jobs.glob("podium-job-*")), 15, lambda: str(list(one.jobs.iterdir())))

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""kill -9 of podium-web and nginx, while somebody submits and at every stage of a job: what was accepted is there, whole, what
+was not is not, and pages come back as soon as the programs do. FAULT_ROUNDS says how often each is tried."""
+import http.client
+import os
+import pathlib
+import socket
+import sys
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from site_of import Site  # noqa: E402
+from stages import STAGES, Locker, check_database, check_job, is_over, somebody_waits, worker  # noqa: E402
+from client import Client  # noqa: E402
+from tap import equal, run, test  # noqa: E402
+from workers import RIGHT, admin, close, database, job, load_task, sql, until  # noqa: E402
+
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
+PASSWORD = "a password that is long enough"
+one, site, author = None, None, None
+
+
+def restart_web():
+	site.start_web()
+
+
+def restart_nginx():
+	site.start_nginx()
+
+
+PROGRAMS = {"podium-web": (lambda: site.kill_web(), restart_web), "nginx": (lambda: site.kill_nginx(), restart_nginx)}
+
+
+def stored():
+	return sql("SELECT (SELECT COUNT(*) FROM submissions), (SELECT COUNT(*) FROM jobs)")[0]
+
+
+def post(source):
+	return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"), ("code", source)])
+
+
+def comes_back():
+	until(lambda: site.answers("/healthz"))
+
+
+@test
+def somebody_registers_and_submits():
+	global site, author, one
+	site, one = Site(), worker()
+	author = Client(site.url)
+	answer = author.post("/register", [("name", "author"), ("password", PASSWORD), ("password2", PASSWORD)])
+	assert answer.status in (302, 303), answer.words()[:500]
+	equal(post(RIGHT).status, 303)
+	until(lambda: sql("SELECT 1 FROM jobs WHERE state = 'done'"))
+
+
+def submitting(name, kill, restart):
+	def cell():
+		for number in range(ROUNDS):
+			before, source = stored(), RIGHT + f"# {name} {number}\n"
+			locker = Locker("LOCK TABLES blobs WRITE, submissions WRITE, jobs WRITE")
+			token = author.csrf("/account")
+			answers = []
+			thread = threading.Thread(target=lambda: answers.append(attempt(source, token)))
+			thread.start()
+			until(somebody_waits)
+			kill()
+			thread.join()
+			assert answers[0] in (None, 502, 503, 504), answers
+			locker.release()
+			restart()
+			comes_back()
+			if name == "podium-web":  # its connection is gone, and with it what it had not committed
+				equal(stored(), before)
+			whole = stored()
+			equal(whole[0], whole[1])  # podium-web itself may have gone on without nginx
+			again = post(source)
+			equal(again.status, 303)
+			number = int(again.location.rsplit("/", 1)[1])
+			status = lambda: author.get(f"/submission/{number}/status").json
+			until(lambda: status()["state"] == "done")
+			equal([each["verdict"] for each in status()["jobs"]], ["passed"])
+	cell.__name__ = f"{name} is killed while it stores a submission: all of it is there or nothing"
+	test(cell)
+
+
+def attempt(source, token):
+	"""The status of the answer; None: there was none."""
+	try:
+		return author.post("/leaderboard/small/submit", [("mode", "ranked"), ("gpu", "CPU"), ("code", source)], csrf=token).status
+	except (OSError, http.client.HTTPException):
+		return None
+
+
+def uploading(name, kill, restart):
+	def cell():
+		for _ in range(ROUNDS):
+			before = stored()
+			with socket.create_connection(("127.0.0.1", site.port)) as half:
+				half.sendall(b"POST /leaderboard/small/submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+					b"Content-Length: 5000\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"code\"\r\n\r\n")
+				kill()
+			restart()
+			comes_back()
+			equal(stored(), before)
+	cell.__name__ = f"{name} is killed in the middle of an upload: nothing of it is there"
+	test(cell)
+
+
+def running(name, kill, restart):
+	def cell():
+		for stage in STAGES:
+			held = stage(one)
+			kill()
+			held.let_go()
+			restart()
+			comes_back()
+			until(lambda: is_over(held.number))
+			check_job(held.number)
+			equal(job(held.number, "attempt"), "1")
+			submission = job(held.number, "submission_id")
+			until(lambda: site.visitor.get(f"/submission/{submission}/status").json["state"] == "done")
+	cell.__name__ = f"{name} is killed at every stage of a job: the job does not notice, and its page comes back"
+	test(cell)
+
+
+for title, (how, again) in PROGRAMS.items():
+	submitting(title, how, again)
+	uploading(title, how, again)
+	running(title, how, again)
+
+
+@test
+def everything_that_is_stored_fits_together():
+	check_database()
+
+
+code = 1
+try:
+	admin("migrate")
+	load_task()
+	code = run()
+finally:
+	if site:
+		site.end()
+	close()
+sys.exit(code)

@@ -1,0 +1,105 @@
+"""The steps of tests/gpu/faults, which starts Podium and sets the variables."""
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from client import Client  # noqa: E402
+
+url, lose = sys.argv[1], pathlib.Path(os.environ["LOSE_FILE"])
+author, wrong = Client(url), 0
+MODEL = next(line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "gpu", "list"], capture_output=True, text=True).stdout.splitlines()
+	if not line.startswith("CPU"))
+RIGHT = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
+SLOW = RIGHT.replace("\treturn", "\timport time; time.sleep(2)\n\treturn")
+# An illegal address: Xid 31 (or 13), which every program can cause.
+ILLEGAL = """
+import torch
+
+def custom_kernel(data):
+	A, B, output = data
+	index = torch.full((1,), 1 << 40, dtype=torch.long, device=A.device)
+	torch.index_select(A.flatten(), 0, index)
+	torch.cuda.synchronize()
+	return output
+"""
+
+
+def sql(statement):
+	answer = subprocess.run(["mariadb", "--no-defaults", "-S", os.environ["PODIUM_DATABASE_SOCKET"], "-N", "-B", "podium"], input=statement,
+		capture_output=True, text=True, check=True)
+	return [line.split("\t") for line in answer.stdout.splitlines()]
+
+
+def step(what, good, seen=""):
+	global wrong
+	wrong += not good
+	print(f"{'ok    ' if good else 'WRONG '} {what}{': ' if seen else ''}{seen}", flush=True)
+
+
+def until(condition, limit_s=120):
+	end = time.monotonic() + limit_s
+	while time.monotonic() < end:
+		if value := condition():
+			return value
+		time.sleep(0.1)
+	return None
+
+
+def submit(source):
+	answer = author.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", MODEL), ("code", source)])
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def job(submission):
+	return author.get(f"/submission/{submission}/status").json["jobs"][0]
+
+
+def ends(submission):
+	return until(lambda: job(submission)["state"] in ("done", "failed") and job(submission)) or job(submission)
+
+
+def stored(submission):
+	return sql(f"SELECT attempt, lost_gpus, COALESCE(reason, '') FROM jobs WHERE submission_id = {submission}")[0]
+
+
+def quarantined():
+	return sql("SELECT uuid, quarantine_reason FROM gpus WHERE quarantined_at IS NOT NULL")
+
+
+def release_all():
+	lose.unlink(missing_ok=True)
+	for uuid_of_gpu, _ in quarantined():
+		subprocess.run([os.environ["ADMIN"], "gpu", "release", uuid_of_gpu], check=True, stdout=subprocess.DEVNULL)
+
+
+name = "drill-" + uuid.uuid4().hex[:8]
+author.post("/register", [("name", name), ("password", uuid.uuid4().hex)])
+step("a right kernel passes", ends(submit(RIGHT))["verdict"] == "passed")
+
+result = ends(submit(ILLEGAL))
+step("an illegal address is the submission's runtime error", result["verdict"] == "runtime error", result["reason"])
+step("and puts no GPU into quarantine", not quarantined(), str(quarantined() or ""))
+step("the next job passes", ends(submit(RIGHT))["verdict"] == "passed")
+
+lose.write_text("lost\n")
+step("a GPU that is lost while idle goes into quarantine", bool(until(quarantined, 30)), str(quarantined()))
+waiting = submit(RIGHT)
+time.sleep(3)
+if len(quarantined()) == len(sql(f"SELECT uuid FROM gpus WHERE model = '{MODEL}'")):
+	step("a job waits while there is no other GPU", job(waiting)["state"] == "queued")
+release_all()
+step("after its release the GPU works", ends(waiting)["verdict"] == "passed")
+
+broken = submit(SLOW.replace("return torch.add(A, B, out=output)", "raise RuntimeError('CUDA error: device lost')"))
+until(lambda: job(broken)["state"] == "running" and job(broken)["stage"].startswith("test"))
+lose.write_text("xid 79\n")
+step("Xid 79 under a job puts its GPU into quarantine", bool(until(quarantined)), str(quarantined()))
+seen = until(lambda: stored(broken)[1] != "0" and stored(broken))
+step("the job is not charged for it", bool(seen) and int(seen[0]) <= 1, str(seen))
+release_all()
+step("and runs again", ends(broken)["state"] == "done", str(stored(broken)))
+sys.exit(1 if wrong else 0)
