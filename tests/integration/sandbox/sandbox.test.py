@@ -369,6 +369,13 @@ def processes_have_a_limit():
 		equal(inside.see("seen = 1"), 1)
 
 
+@test
+def a_fork_bomb_does_not_have_the_programs_of_others_refused():
+	for user, inside in as_each_user("--processes", "100"):
+		most, groups = inside.see("import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], '/podium-' in open('/proc/self/cgroup').read()]")
+		assert groups or most >= (200 if user else 400), most
+
+
 # ---- good programs ----
 
 GOOD = {
