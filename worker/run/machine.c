@@ -131,6 +131,8 @@ json_t *machine_environment(struct machine *machine, const struct job *job)
 		json_object_set_new(environment, "host", json_string(system.nodename));
 		json_object_set_new(environment, "kernel", json_sprintf("%s %s %s", system.sysname, system.release, system.machine));
 	}
+	cleanup_free char *missing = sandbox_missing(machine->host);
+	json_object_set_new(environment, "sandbox", missing && *missing ? json_sprintf("without %s", missing) : json_string("every wall"));
 	json_object_set_new(environment, "podium", json_string(PODIUM_VERSION));
 	return environment;
 }

@@ -39,7 +39,7 @@ static const char USAGE[] =
 	"LIMITS of each program, with all that it starts and writes:\n"
 	"\n"
 	"  --memory MIB          memory (PODIUM_SANDBOX_MEMORY_MIB; default: three quarters of the machine's)\n"
-	"  --disk MIB            files (PODIUM_SANDBOX_DISK_MIB; default: half of that memory, 16 GiB at most)\n"
+	"  --disk MIB            files (PODIUM_SANDBOX_DISK_MIB; default: a quarter of that memory, 4 GiB at most)\n"
 	"  --processes N         processes and threads (PODIUM_SANDBOX_PROCESSES; default: 2048)\n"
 	"\n"
 	"Exit codes: 0 end of input or told to end, 1 failed (a sentence is on standard error, except that\n"

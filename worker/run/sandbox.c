@@ -22,19 +22,16 @@
 #include <sys/wait.h>
 
 enum { STORES_SENT = STORE_JOB, REPORTED = SANDBOX_PLACES + 1 + STORES_SENT, end_ms = 2000 };
-static const int64_t largest_disk_bytes = INT64_C(16) << 30, default_processes = 2048;
+static const int64_t largest_disk_bytes = INT64_C(4) << 30, default_processes = 2048;
 
 const struct sandbox sandbox_none = {
 	.places = { -1, -1, -1, -1, -1, -1, -1 }, .group = { -1, -1, -1, -1, "" }, .proc = -1, .stores = { -1, -1, -1 },
 };
 
 /* Limits for everything that runs. CUDA reserves more addresses than there is memory, so there is none on those; it is
- * the stage that says so. Processes are counted per user over the whole machine, or per namespace of users. */
-static const struct { int what; uint64_t most; bool only_as_other_user; } LIMITS[] = {
-	{ RLIMIT_CORE, 0, false },
-	{ RLIMIT_NOFILE, 4096, false },
-	{ RLIMIT_FSIZE, UINT64_C(1) << 30, false },
-	{ RLIMIT_NPROC, 4096, true },
+ * the stage that says so. */
+static const struct { int what; uint64_t most; } LIMITS[] = {
+	{ RLIMIT_CORE, 0 }, { RLIMIT_NOFILE, 4096 }, { RLIMIT_FSIZE, UINT64_C(1) << 30 },
 };
 
 /* ---- what this host allows ---- */
@@ -152,7 +149,7 @@ static void choose_limits(struct sandbox_host *host)
 	if (!host->most_memory_bytes)
 		host->most_memory_bytes = memory_of_machine() / 4 * 3;
 	if (!host->most_disk_bytes)
-		host->most_disk_bytes = host->most_memory_bytes / 2 < largest_disk_bytes ? host->most_memory_bytes / 2 : largest_disk_bytes;
+		host->most_disk_bytes = host->most_memory_bytes / 4 < largest_disk_bytes ? host->most_memory_bytes / 4 : largest_disk_bytes;
 	if (!host->most_processes)
 		host->most_processes = default_processes;
 }
@@ -170,13 +167,24 @@ static int make_entries(struct sandbox_host *host, struct error *error)
 		for (uint32_t i = 0; i < entry->group_count; i++)
 			entry->groups[i] = account->groups[i];
 		for (size_t i = 0; i < COUNT(LIMITS); i++)
-			if (account->change || !LIMITS[i].only_as_other_user)
-				entry->limits[entry->limit_count++] = (struct sandbox_limit){ .what = LIMITS[i].what, .most = LIMITS[i].most };
+			entry->limits[entry->limit_count++] = (struct sandbox_limit){ .what = LIMITS[i].what, .most = LIMITS[i].most };
 		int rc = sandbox_filter(entry, loopback, error);
 		if (rc)
 			return rc;
 	}
 	return 0;
+}
+
+/* Where no control group counts the processes of a program, a limit of the kernel's stands behind podium-run's. It is above
+ * that, because it holds for a user: for submissions of all jobs together, and a fork bomb must not have the programs of
+ * others refused before podium-run ends it. In a namespace of users it holds for those in there (since Linux 5.14). */
+static void limit_user(struct sandbox_host *host)
+{
+	struct sandbox_limit limit = { .what = RLIMIT_NPROC, .most = (uint64_t)host->most_processes * (host->account->change ? 4 : 2) };
+	if (host->groups.folder >= 0 || !host->stands[WALL_USERS])
+		return;
+	for (int i = 0; i < 2; i++)
+		host->entries[i].limits[host->entries[i].limit_count++] = limit;
 }
 
 /* A sandbox of another kind around this machine may have taken the call away. */
@@ -223,6 +231,7 @@ int sandbox_prepare(struct sandbox_host *host, const struct account *account, co
 		find_namespaces(host);
 		find_root(host);
 	}
+	limit_user(host);
 	if (!host->stands[WALL_FILES]) {
 		lack(host, WALL_PROC, host->why_not[WALL_FILES]);
 		lack(host, WALL_DISK, host->why_not[WALL_FILES]);

@@ -97,6 +97,9 @@ const char *sandbox_job_path(const struct sandbox_host *host, const char *job);
 int sandbox_mount_job(const struct sandbox_host *host, const char *folder, struct error *error);
 void sandbox_unmount_job(const struct sandbox_host *host, const char *folder);
 
+/* The names of the walls that were not built, with commas between them; "" where all were. The caller frees. */
+char *sandbox_missing(const struct sandbox_host *host);
+
 /* Tries to get over each wall, from the inside of a sandbox, and tells what came of it:
  *
  *	[{"name": "network", "stops": "...", "stands": true}, {..., "stands": false, "why": "...", "mend": "..."}, ...]

@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -374,6 +375,10 @@ static int turn(struct root *root)
 
 static int build(struct root *root)
 {
+	/* Each piece is a descriptor until it is in its place. */
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ files.rlim_max, files.rlim_max });
 	umask(022);
 	if (cut_shown(root) || cut_nodes(root) || cut_job(root))
 		return -1;

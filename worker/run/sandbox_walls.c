@@ -1,5 +1,7 @@
+#include "lib/buffer.h"
 #include "lib/scope.h"
 #include "worker/run/sandbox.h"
+#include "worker/run/watchdog.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,6 +15,7 @@
 #include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -126,10 +129,20 @@ static bool holds_calls(const struct bait *bait)
 		socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EAFNOSUPPORT && syscall(SYS_io_uring_setup, 1, NULL) != 0 && errno == ENOSYS;
 }
 
+/* What the kernel counts for a single process; and what podium-run adds up can be read. */
 static bool holds_limits(const struct bait *bait)
 {
-	(void)bait;
-	return true; /* podium-run counts wherever it runs */
+	struct rlimit core, files, size;
+	char text[4096];
+	struct watchdog_share share;
+	cleanup_fd int status = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t length = status >= 0 ? read(status, text, sizeof text - 1) : -1;
+	if (length <= 0 || getrlimit(RLIMIT_CORE, &core) || getrlimit(RLIMIT_NOFILE, &files) || getrlimit(RLIMIT_FSIZE, &size))
+		return false;
+	text[length] = '\0';
+	watchdog_read_share(text, false, &share);
+	return core.rlim_max == 0 && files.rlim_max <= 4096 && size.rlim_max != RLIM_INFINITY && share.private_bytes > 0 && share.threads == 1 &&
+		bait->host->most_memory_bytes > 0 && bait->host->most_processes > 0;
 }
 
 /* In a group that is not podium-run's. */
@@ -220,6 +233,15 @@ static void try_walls(const struct sandbox_host *host, char held[static WALLS])
 	sandbox_end(&sandbox);
 	if (bait.queue >= 0)
 		msgctl(bait.queue, IPC_RMID, NULL);
+}
+
+char *sandbox_missing(const struct sandbox_host *host)
+{
+	cleanup_buffer struct buffer names = {0};
+	for (int i = 0; i < WALLS; i++)
+		if (!host->stands[i])
+			buffer_printf(&names, "%s%s", names.length ? ", " : "", TABLE[i].name);
+	return strdup(buffer_string(&names));
 }
 
 json_t *sandbox_walls(struct sandbox_host *host)

@@ -128,6 +128,7 @@ def the_environment_of_a_job_is_told():
 	facts = event["environment"]
 	wanted = subprocess.run([PYTHON, "-c", "import platform; print(platform.python_version())"], capture_output=True, text=True)
 	equal((facts["python"], facts["device"]), (wanted.stdout.strip(), "CPU"))
+	assert facts["sandbox"] == "every wall" or facts["sandbox"].startswith("without "), facts
 
 
 # ---- verdicts ----

@@ -369,6 +369,13 @@ def processes_have_a_limit():
 		equal(inside.see("seen = 1"), 1)
 
 
+@test
+def a_fork_bomb_does_not_have_the_programs_of_others_refused():
+	for user, inside in as_each_user("--processes", "100"):
+		most, groups = inside.see("import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], '/podium-' in open('/proc/self/cgroup').read()]")
+		assert groups or most >= (200 if user else 400), most
+
+
 # ---- good programs ----
 
 GOOD = {
@@ -515,6 +522,8 @@ def a_host_without_namespaces_runs_jobs_all_the_same_and_says_what_is_missing():
 		equal(missing, (["users"] if user else []) + lost)
 		contains(found["files"]["why"], "namespaces" if prefix is CONTAINER else "namespace of users")
 		with Inside(prefix=prefix, user=user) as inside:
+			environment = inside.run("").events[0]["environment"]
+			equal(environment["sandbox"].removesuffix(", control groups"), "without " + ", ".join((["users"] if user else []) + lost))
 			equal(inside.see("seen = [attempt(lambda: socket.socket()), call(272, 0x10000000), call(101, 0)]"), ["EAFNOSUPPORT", "EPERM", "EPERM"])
 			result = inside.run("subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\n")
 			equal((result.verdict, descendants(inside.runner.process.pid)), ("passed", []))
