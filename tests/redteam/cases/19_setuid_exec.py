@@ -7,7 +7,7 @@ import stat
 import subprocess
 from attack import attempt, custom_kernel, libc
 
-status = dict(line.rstrip().split(":\t", 1) for line in open("/proc/self/status") if ":\t" in line)
+status = dict(line.strip("\n").split(":\t", 1) for line in open("/proc/self/status") if ":\t" in line)
 
 
 def capabilities(name):
