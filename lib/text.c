@@ -91,18 +91,18 @@ void text_append_printable(struct buffer *out, const char *text)
 
 void text_append_valid(struct buffer *out, const char *bytes, size_t length)
 {
+	size_t begin = 0; /* of what is good and not yet appended: each byte is looked at once, whatever stands around it */
 	for (size_t at = 0; at < length;) {
-		size_t good = text_utf8_prefix(bytes + at, length - at);
-		const char *nul = memchr(bytes + at, '\0', good);
-		if (nul)
-			good = (size_t)(nul - (bytes + at));
-		buffer_append(out, bytes + at, good);
-		at += good;
-		if (at < length) {
-			buffer_text(out, "\xef\xbf\xbd");
-			at++;
-		}
+		size_t step = bytes[at] ? sequence((const unsigned char *)bytes + at, length - at) : 0;
+		at += step;
+		if (step)
+			continue;
+		buffer_append(out, bytes + begin, at - begin);
+		buffer_text(out, "\xef\xbf\xbd");
+		begin = ++at;
 	}
+	if (begin < length)
+		buffer_append(out, bytes + begin, length - begin);
 }
 
 bool text_ends_with(const char *text, const char *suffix)

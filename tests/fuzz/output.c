@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	say(&events, text, length);
 	require(!events.lost && lseek(file, 0, SEEK_SET) == 0);
 	size_t events_read = listen_to(file, &log);
-	require(events_read >= 4 && events_read == (length ? 6u : 4u));
+	require(events_read >= (length ? 6u : 4u));
 	expect(&wanted, text, length);
 	require(strcmp(buffer_string(&wanted), buffer_string(&log)) == 0);
 	if (length % 8 == 1) /* it takes ten times as long as the rest */

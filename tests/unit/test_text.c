@@ -54,6 +54,21 @@ static void bytes_become_valid_utf8(void **state)
 	assert_true(text_is_utf8(out.data, out.length));
 }
 
+/* A submission may print nothing but these. If each were answered by a look at all the others, this would take hours. */
+static void bytes_that_are_no_text_cost_no_more_than_others(void **state)
+{
+	(void)state;
+	static const char *const patterns[] = { "\0\0", "\0a", "\xff\xff", "\xff" "a", "\xe2\x82" };
+	enum { pairs = 1024 * 1024 };
+	for (size_t i = 0; i < COUNT(patterns); i++) {
+		cleanup_buffer struct buffer bytes = {0}, out = {0};
+		for (size_t pair = 0; pair < pairs; pair++)
+			buffer_append(&bytes, patterns[i], 2);
+		text_append_valid(&out, bytes.data, bytes.length);
+		assert_int_equal(out.length, (patterns[i][1] == 'a' ? 4 : 6) * (size_t)pairs);
+	}
+}
+
 static void an_arena_keeps_small_and_large_things_apart_and_zeroed(void **state)
 {
 	(void)state;
@@ -80,6 +95,7 @@ int main(void)
 		cmocka_unit_test(names_are_plain_ascii_words),
 		cmocka_unit_test(what_a_terminal_would_obey_is_written_in_hexadecimal),
 		cmocka_unit_test(bytes_become_valid_utf8),
+		cmocka_unit_test(bytes_that_are_no_text_cost_no_more_than_others),
 		cmocka_unit_test(an_arena_keeps_small_and_large_things_apart_and_zeroed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
