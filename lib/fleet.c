@@ -55,7 +55,7 @@ static const struct statement LOCK_RUNNING = SELECT(struct found, FOUND_COLUMNS,
 static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
 /* The fence grows, so that nothing counts which the worker still has to say about it. */
 static const struct statement QUEUE_AGAIN = COMMAND(
-	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = attempt - 1, reason = ?, progress = '', environment = NULL, "
+	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = GREATEST(attempt, 1) - 1, reason = ?, progress = '', environment = NULL, "
 	"lease_owner = NULL, lease_device = NULL, lease_expires = NULL, started_at = NULL WHERE id = ?");
 
 struct change {
