@@ -231,12 +231,13 @@ static int choose_devices(const struct slot *slot, size_t wanted, const struct d
 	for (size_t i = 0; i < slot->all_count; i++) {
 		bool fits = strcmp(slot->all[i].model, slot->device->model) == 0;
 		there += fits;
-		if (fits && &slot->all[i] != slot->device && count < wanted && count < most_devices)
+		if (fits && &slot->all[i] != slot->device && count < wanted && count < most_devices
+			&& !quarantine_holds(slot->db, slot->config->worker_name, slot->all[i].uuid))
 			chosen[count++] = &slot->all[i];
 	}
 	if (count < wanted)
-		return fail(error, ERROR_SYSTEM, "The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu.", wanted,
-			slot->device->model, slot->config->worker_name, there);
+		return fail(error, ERROR_SYSTEM, "The task wants %zu GPUs of the model %s in one host, and the worker %s has %zu%s.", wanted,
+			slot->device->model, slot->config->worker_name, there, there < wanted ? "" : ", not all of which work");
 	qsort(chosen, count, sizeof *chosen, by_uuid);
 	return 0;
 }
