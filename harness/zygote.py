@@ -86,10 +86,13 @@ def become_orphan_of(parent):
     if child:
         os.waitpid(child, 0)
         return False
+    between = os.getpid()
     if os.fork():
         os._exit(0)
-    while os.getppid() != parent:  # until the one in between has ended
+    while os.getppid() == between:
         os.sched_yield()
+    if os.getppid() != parent:  # it has ended meanwhile, and nobody wants the program any more
+        os._exit(127)
     return True
 
 

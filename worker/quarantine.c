@@ -54,6 +54,13 @@ int quarantine_error(const struct quarantine *quarantine, struct error *error)
 	return fail(error, ERROR_SYSTEM, "The %s %s is in quarantine.", quarantine->device->model, quarantine->device->uuid);
 }
 
+bool quarantine_holds(struct database *db, const char *worker, const char *uuid)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct standing standing = {0};
+	return database_row(db, arena, &STANDING, &standing, NULL, "ss", worker, uuid) == 0 && !standing.is_free;
+}
+
 bool quarantine_is_over(struct quarantine *quarantine, struct database *db)
 {
 	cleanup_arena struct arena *arena = arena_new();

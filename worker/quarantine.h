@@ -29,6 +29,9 @@ bool quarantine_has_begun(const struct quarantine *quarantine);
 /* ERROR_SYSTEM with a sentence while it lasts. */
 int quarantine_error(const struct quarantine *quarantine, struct error *error);
 
+/* Whether any device of a worker is in quarantine. False when the database does not say. */
+bool quarantine_holds(struct database *db, const char *worker, const char *uuid);
+
 /* Whether an admin has released the device since. */
 bool quarantine_is_over(struct quarantine *quarantine, struct database *db);
 

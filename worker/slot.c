@@ -233,7 +233,8 @@ static int choose_devices(const struct slot *slot, size_t wanted, const struct d
 		bool fits = strcmp(slot->all[i].model, slot->device->model) == 0;
 		there += fits;
 		if (fits && &slot->all[i] != slot->device && count < wanted && count < most_devices
-			&& !queue_is_paused(slot->db, slot->config->worker_name, slot->all[i].uuid))
+			&& !queue_is_paused(slot->db, slot->config->worker_name, slot->all[i].uuid)
+			&& !quarantine_holds(slot->db, slot->config->worker_name, slot->all[i].uuid))
 			chosen[count++] = &slot->all[i];
 	}
 	if (count < wanted && there >= wanted)
