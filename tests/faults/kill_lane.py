@@ -62,6 +62,7 @@ def go_on():
 def one_round(stage, kill_it, verdict):
 	go_on()
 	held = stage(now)
+	held.heal()  # another attempt may begin at once
 	kill_it()
 	held.let_go()
 	before = now
