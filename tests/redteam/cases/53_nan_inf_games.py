@@ -1,9 +1,9 @@
 # 53 nan_inf_games
-# attempts: to pass with what compares oddly: NaN everywhere, infinities, the largest number, negative zero
+# attempts: to pass with what compares oddly: NaN everywhere, infinity, the largest number
 # required: VERDICT
 # verdict: wrong answer
 # task: every
-# variants: nan inf -inf max one-nan
+# variants: nan inf max one-nan
 import torch
 
 
