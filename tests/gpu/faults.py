@@ -15,13 +15,13 @@ MODEL = next(line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "g
 	if not line.startswith("CPU"))
 RIGHT = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
 SLOW = RIGHT.replace("\treturn", "\timport time; time.sleep(2)\n\treturn")
-# An illegal address: Xid 31 (or 13), which every program can cause.
+# An index far beyond the end, at which torch's kernel stops: an Xid, but one that every program can cause.
 ILLEGAL = """
 import torch
 
 def custom_kernel(data):
 	A, B, output = data
-	index = torch.full((1,), 1 << 40, dtype=torch.long, device=A.device)
+	index = torch.full((1,), 1 << 30, dtype=torch.long, device=A.device)
 	torch.index_select(A.flatten(), 0, index)
 	torch.cuda.synchronize()
 	return output

@@ -224,6 +224,7 @@ def every_number_of_the_catalogue_has_a_case():
 	tap.equal(missing, [])
 
 
+sys.argv[1:] = []  # its words are chosen above
 status = tap.run()
 if host.cache_info().currsize:
 	host().close()
