@@ -14,7 +14,8 @@ class MariaDB:
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
 		self.socket, data, user = self.folder / "socket", self.folder / "data", getpass.getuser()
 		self.log = open(self.folder / "log", "wb")
-		search = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+		# Each server that starts clears its folder for temporary tables, so that is nobody else's.
+		search = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "TMPDIR": str(self.folder)}
 		subprocess.run(["mariadb-install-db", "--no-defaults", "--force", f"--datadir={data}", "--auth-root-authentication-method=socket",
 			f"--auth-root-socket-user={user}", "--skip-test-db", "--skip-name-resolve"], check=True, stdout=self.log, stderr=self.log, env=search)
 		self.command = ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", f"--user={user}",
