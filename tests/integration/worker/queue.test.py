@@ -35,7 +35,7 @@ def fresh():
 	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM pauses; DELETE FROM workers")
 	for name in ("one", "two"):
 		sql(f"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('{name}', '0', '{{}}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3));"
-			f"INSERT INTO gpus SELECT id, uuid, 'CPU', 'A device', 1, '', '', UTC_TIMESTAMP(3) FROM workers, "
+			f"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) SELECT id, uuid, 'CPU', 'A device', 1, '', '', UTC_TIMESTAMP(3) FROM workers, "
 			f"(SELECT 'GPU-0' AS uuid UNION SELECT 'GPU-1') two WHERE name = '{name}'")
 
 
