@@ -77,7 +77,7 @@ void zygote_start(struct zygote *zygote, const char *python)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const char *const *environment = environment_of(arena, python);
-	cleanup_fd int library = fcntl(library_file(), F_DUPFD_CLOEXEC, 10);
+	cleanup_fd int file = library_file(), library = fcntl(file, F_DUPFD_CLOEXEC, 10); /* above the places that it takes */
 	int ends[2];
 	if (library < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
 		log_warning("No socket for the zygote: %s.", strerror(errno));
