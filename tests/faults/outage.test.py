@@ -307,7 +307,7 @@ def fill(filler):
 def no_job_is_taken_while_the_disk_is_full():
 	one, filler = on_small_disk()
 	fill(filler)
-	one.says("is full")
+	one.says("where jobs are unpacked, is full")
 	number = submit(RIGHT)
 	time.sleep(1)
 	equal(job(number, "state, attempt"), ["queued", "0"])
