@@ -164,19 +164,19 @@ static const struct host_check SYSTEM[] = {
 	{ "memory", look_at_memory, "A job that uses torch takes 2 GB, and so does the interpreter that it is forked from.",
 		"Give this host 8 GB or more." },
 	{ "swap", look_at_swap, "A job that wants more memory than there is slows everything down, its own times and the next job's, "
-		"instead of ending with a memory limit.", "Run `swapoff -a` and take the swap out of /etc/fstab." },
+		"instead of ending with a memory limit.", "Run \"swapoff -a\" and take the swap out of /etc/fstab." },
 	{ "disk", look_at_disk, "Jobs fail when the folder they are unpacked in is full.",
 		"Make room there, or choose another folder with PODIUM_WORKER_DIRECTORY." },
 	{ "ptrace", look_at_ptrace, "Where the sandbox has no process namespace, a submission could look into other processes of its user.",
-		"Set kernel.yama.ptrace_scope = 1 in /etc/sysctl.d/ and run `sysctl --system`." },
+		"Set kernel.yama.ptrace_scope = 1 in /etc/sysctl.d/ and run \"sysctl --system\"." },
 	{ "core dumps", look_at_core_dumps, "Submissions crash often, and that program runs outside of the sandbox, with what they choose as its input.",
 		"Set kernel.core_pattern = core in /etc/sysctl.d/, or remove the package that set it (apport, systemd-coredump)." },
 	{ "clock source", look_at_clock_source, "Reading the clock takes a microsecond or more, which short kernels are measured with.",
-		"Find out why the kernel does not trust the TSC (`dmesg | grep -i tsc`); on virtual machines choose another clock for the guest." },
+		"Find out why the kernel does not trust the TSC (\"dmesg | grep -i tsc\"); on virtual machines choose another clock for the guest." },
 	{ "time", look_at_time, "Logs of this host may name other times than those of the others. Leases and deadlines go by the database's clock.",
-		"Run a time service: `timedatectl set-ntp true`." },
+		"Run a time service: \"timedatectl set-ntp true\"." },
 	{ "processor clock", look_at_governor, "What runs on the host is timed with a clock that goes up and down.",
-		"Run `cpupower frequency-set -g performance`, and again at each start." },
+		"Run \"cpupower frequency-set -g performance\", and again at each start." },
 };
 
 static void look(const struct host *host, const struct host_check *check, json_t *all)
