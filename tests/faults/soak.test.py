@@ -173,7 +173,8 @@ def each_has_one_result_and_the_ranking_is_that_of_the_results():
 		"AND t.stdout <> 'printed by the harness\\n' AND t.verdict = 'passed'"), [])
 	equal(sql("SELECT j.id FROM jobs j WHERE j.verdict = 'passed' AND (SELECT COUNT(*) FROM stages t WHERE t.job_id = j.id) <> "
 		"(SELECT IF(s.mode = 'test', 2, 3) FROM submissions s WHERE s.id = j.submission_id)"), [])
-	equal(sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'runtime error', 'cancelled', 'internal error')"), [])
+	# Where it was the compiler that was killed, that is what the verdict says.
+	equal(sql("SELECT verdict FROM jobs WHERE verdict NOT IN ('passed', 'wrong answer', 'compile error', 'runtime error', 'cancelled', 'internal error')"), [])
 	# Only what was killed three times may have failed through no fault of its own.
 	equal(sql("SELECT id, attempt, reason FROM jobs WHERE verdict = 'internal error' AND attempt < 3"), [])
 
