@@ -534,10 +534,10 @@ def each_stage_has_its_own_limit():
 
 @test
 def a_process_of_a_pool_that_ends_in_the_middle_leaves_the_eval_waiting_until_its_limit():
-	task = fresh(eval="pooled.py", test_timeout=2)
+	task, patient = fresh(eval="pooled.py", test_timeout=2), fresh(eval="pooled.py")
 	for on in (cold, warm):
 		expect(task.run("import os\ndef custom_kernel(data):\n\tos._exit(0)\n", "test", on=on), "time limit", "2 s", "in test 1 of 2")
-		expect(task.run(RIGHT, "test", on=on), "passed")
+		expect(patient.run(RIGHT, "test", on=on), "passed")
 
 
 # ---- folders ----
