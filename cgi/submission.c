@@ -24,14 +24,17 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), BLOB(struct submission_row, sha256),
 	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
 };
-static const struct statement SUBMISSION = SELECT(struct submission_row, SUBMISSION_COLUMNS,
-	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, "
-	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, "
-	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256, "
-	"  JSON_VALUE(v.definition, '$.flops') AS flops, JSON_VALUE(v.definition, '$.bytes') AS bytes, "
-	"  NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0) AS tolerance "
-	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ?");
+#define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
+	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, " \
+	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
+	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256, " \
+	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
+	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
+	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ?")
+/* The state is asked for again and again, and needs nothing of the task's definition, which is long. */
+static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
+static const struct statement SUBMISSION_AND_TASK = SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')",
+	"JSON_VALUE(v.definition, '$.bytes')", "NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0)");
 
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct job_row, id), TEXT(struct job_row, gpu), TEXT(struct job_row, state), TEXT(struct job_row, verdict),
@@ -116,10 +119,10 @@ static int64_t path_number(const struct request *request, size_t index)
 	return *end || number <= 0 || strlen(text) > 18 ? 0 : number;
 }
 
-static int find_submission(struct request *request, struct submission_row *row)
+static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
 {
 	int64_t id = path_number(request, 0);
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &SUBMISSION, row, request->error, "i", id);
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "i", id);
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
 }
 
@@ -301,7 +304,7 @@ static const char *cancellation_notice(struct request *request)
 /* The submission of the address, if the viewer may cancel it. */
 static int find_own(struct request *request, struct submission_row *row)
 {
-	int rc = find_submission(request, row);
+	int rc = find_submission(request, &SUBMISSION, row);
 	return rc || is_owner(request, row) ? rc
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author and admins may cancel a submission.");
 }
@@ -345,7 +348,7 @@ int page_submission(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
-	int rc = find_submission(request, &row);
+	int rc = find_submission(request, &SUBMISSION_AND_TASK, &row);
 	if (!rc)
 		rc = read_view(request, &row, &view);
 	if (rc)
@@ -410,7 +413,7 @@ int page_submission_status(struct request *request)
 	struct submission_row row;
 	struct job_row *jobs;
 	size_t count;
-	int rc = find_submission(request, &row);
+	int rc = find_submission(request, &SUBMISSION, &row);
 	if (!rc)
 		rc = read_jobs(request, &row, &jobs, &count);
 	if (rc)
@@ -426,7 +429,7 @@ int page_submission_source(struct request *request)
 {
 	struct submission_row row;
 	struct blob_value content;
-	int rc = find_submission(request, &row);
+	int rc = find_submission(request, &SUBMISSION, &row);
 	if (!rc && !may_see_source(request, &row))
 		rc = fail(request->error, ERROR_FORBIDDEN, row.sources_public
 			? "The source is its author's until the leaderboard's deadline has passed." : "The source is its author's.");
@@ -447,7 +450,7 @@ int page_submission_artifact(struct request *request)
 	size_t count;
 	cleanup_buffer struct buffer packed = {0};
 	int64_t id = path_number(request, 1);
-	int rc = find_submission(request, &row);
+	int rc = find_submission(request, &SUBMISSION, &row);
 	if (!rc && !may_see_source(request, &row))
 		rc = fail(request->error, ERROR_FORBIDDEN, row.sources_public
 			? "The files of a submission are its author's until the leaderboard's deadline has passed."

@@ -16,7 +16,7 @@ struct submission_row {
 	int64_t submitted_at_ms, version_number, current_version;
 	int64_t ended, sources_public;
 	struct blob_value sha256;
-	const char *flops, *bytes, *tolerance; /* of the task; NULL: not given */
+	const char *flops, *bytes, *tolerance; /* of the task, for the page alone; NULL: not given */
 };
 
 struct case_row {
