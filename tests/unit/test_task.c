@@ -1,8 +1,8 @@
 #include "lib/fileset.h"
-#include "lib/formula.h"
 #include "lib/task.h"
 
 #include "tests/unit/make_zip.h"
+#include "tests/unit/task_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,66 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define HEAD "lang: py\ndescription: |\n  # Add two vectors\n  Fill `output`.\n"
-#define FILES "files:\n  - {name: submission.py, source: \"@SUBMISSION@\"}\n  - {name: reference.py, source: reference.py}\n" \
-	"  - {name: eval.py, source: \"@STOCK@\"}\n  - {name: utils.py, source: \"@STOCK@\"}\n"
-#define CONFIG "config: {main: eval.py}\n"
-#define CASES "tests:\n  - {size: 128, seed: 5}\nbenchmarks:\n  - {size: 256, seed: 6}\n  - {size: 512, seed: 7}\n"
-#define GOOD HEAD FILES CONFIG CASES
-
-struct world {
-	struct arena *arena;
-	struct fileset upload, stock;
-	struct task *task;
-	struct task_faults faults;
-	struct error error;
-};
-
-static void add(struct fileset *set, const char *path, const char *text)
-{
-	assert_int_equal(fileset_add(set, path, text, strlen(text), NULL), 0);
-}
-
-static struct world make_world(struct arena *arena)
-{
-	struct world world = { .arena = arena, .upload = fileset_make(arena), .stock = fileset_make(arena) };
-	static const char *const names[] = {
-		"eval.py", "utils.py", "single_reference.py", "score_eval.py", "eval.cu", "utils.h", "wrapped_kernel.cu",
-		"single_reference.cuh", "single_main.cu", "score_eval.cu",
-	};
-	for (size_t i = 0; i < COUNT(names); i++)
-		add(&world.stock, names[i], arena_printf(arena, "stock %s\n", names[i]));
-	return world;
-}
-
-/* An upload with this task.yml and the files that it may name. */
-static struct world upload_with(struct arena *arena, const char *yaml)
-{
-	struct world world = make_world(arena);
-	add(&world.upload, "task.yml", yaml);
-	add(&world.upload, "reference.py", "def generate_input(size, seed): ...\n");
-	add(&world.upload, "template.py", "def custom_kernel(data): ...\n");
-	add(&world.upload, "reference.cuh", "// reference\n");
-	add(&world.upload, "samples/right.py", "right\n");
-	add(&world.upload, "samples/wrong.py", "wrong\n");
-	add(&world.upload, "samples/empty.py", "");
-	add(&world.upload, "samples/latin.py", "\xe4");
-	return world;
-}
-
-static int parse(struct world *world)
-{
-	return task_parse(world->arena, &world->upload, &world->stock, &world->task, &world->error);
-}
-
-static struct world parse_good(struct arena *arena, const char *yaml)
-{
-	struct world world = upload_with(arena, yaml);
-	if (parse(&world))
-		fail_msg("refused: %s", world.error.text);
-	return world;
-}
 
 static void a_small_task_gets_the_defaults(void **state)
 {
@@ -402,16 +342,6 @@ static void shared_files_beside_the_tasks_folder_are_found(void **state)
 
 /* Contents. */
 
-static const struct task_content *content(const struct task_content *contents, size_t count, enum task_file_role role,
-	const char *path)
-{
-	for (size_t i = 0; i < count; i++)
-		if (contents[i].role == role && strcmp(contents[i].path, path) == 0)
-			return &contents[i];
-	fail_msg("no %s %s", task_file_role_name(role), path);
-	return NULL;
-}
-
 static void contents_come_from_the_upload_and_the_stock(void **state)
 {
 	(void)state;
@@ -443,32 +373,6 @@ static void a_stock_file_can_have_another_name(void **state)
 }
 
 /* JSON. */
-
-static void assert_round_trip(struct arena *arena, const struct task *task)
-{
-	json_t *first = task_to_json(task);
-	assert_non_null(first);
-	char *text = json_dumps(first, JSON_SORT_KEYS);
-	json_t *loaded = json_loads(text, 0, NULL);
-	struct task *again;
-	struct error error;
-	if (task_from_json(arena, loaded, &again, &error))
-		fail_msg("%s", error.text);
-	json_t *second = task_to_json(again);
-	char *text_again = json_dumps(second, JSON_SORT_KEYS);
-	assert_string_equal(text, text_again);
-	assert_string_equal(again->files[0].name, task->files[0].name);
-	assert_int_equal(again->files[0].is_submission, task->files[0].is_submission);
-	assert_int_equal(again->language, task->language);
-	assert_int_equal(again->ranking_by, task->ranking_by);
-	assert_int_equal(again->expected_count, task->expected_count);
-	assert_string_equal(again->benchmarks[0], task->benchmarks[0]);
-	free(text);
-	free(text_again);
-	json_decref(first);
-	json_decref(loaded);
-	json_decref(second);
-}
 
 static void json_round_trips_exactly(void **state)
 {
@@ -505,251 +409,6 @@ static void damaged_json_is_refused_member_by_member(void **state)
 		json_decref(damaged);
 	}
 	json_decref(whole);
-}
-
-/* The older form. */
-
-#define SINGLE "# comment\n\"\"\"Copy the input.\n\n    Fast.\n      Very.\n    \"\"\"\nimport torch\n" \
-	"def generate_input(): ...\nref_kernel = abs\ndef check_implementation(custom_output, ref_output): ...\n"
-
-static void a_single_file_becomes_a_py_task(void **state)
-{
-	(void)state;
-	cleanup_arena struct arena *arena = arena_new();
-	struct world world = make_world(arena);
-	add(&world.upload, "reference_code.py", SINGLE);
-	add(&world.upload, "template.py", "t\n");
-	add(&world.upload, "samples/passed.py", "p\n");
-	add(&world.upload, "samples/wrong-answer-zeros.py", "w\n");
-	add(&world.upload, "samples/notes.txt", "n\n");
-	add(&world.upload, "samples/other.py", "n\n");
-	if (parse(&world))
-		fail_msg("%s", world.error.text);
-	const struct task *task = world.task;
-	assert_string_equal(task->description, "Copy the input.\n\nFast.\n  Very.");
-	assert_string_equal(task->main, "eval.py");
-	assert_int_equal(task->file_count, 5);
-	assert_int_equal(task->test_count, 3);
-	assert_string_equal(task->tests[2], "seed: 3");
-	assert_int_equal(task->benchmark_count, 1);
-	assert_string_equal(task->benchmarks[0], "seed: 4");
-	assert_int_equal(task->template_count, 1);
-	assert_int_equal(task->expected_count, 2);
-	assert_int_equal(task->expected[1].verdict, VERDICT_WRONG_ANSWER);
-	struct task_content *contents;
-	size_t count;
-	assert_int_equal(task_contents(arena, task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
-	assert_int_equal(count, 4 + 1 + 2);
-	assert_string_equal(content(contents, count, ROLE_FILE, "reference.py")->bytes, "stock single_reference.py\n");
-	assert_string_equal(content(contents, count, ROLE_FILE, "reference_code.py")->bytes, SINGLE);
-	assert_round_trip(arena, task);
-}
-
-static void templates_and_samples_of_a_single_file_must_be_what_a_submission_may_be(void **state)
-{
-	(void)state;
-	static const struct { const char *path, *text, *sentence; } cases[] = {
-		{ "template.py", "\xe4", "reference_code.py: the file \"template.py\" is not UTF-8 text." },
-		{ "template.py", "", "reference_code.py: the file \"template.py\" is empty." },
-		{ "samples/passed.py", "\xe4", "reference_code.py: the file \"samples/passed.py\" is not UTF-8 text." },
-	};
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		cleanup_arena struct arena *arena = arena_new();
-		struct world world = make_world(arena);
-		add(&world.upload, "reference_code.py", SINGLE);
-		add(&world.upload, cases[i].path, cases[i].text);
-		assert_int_equal(parse(&world), ERROR_INPUT);
-		assert_string_equal(world.error.text, cases[i].sentence);
-	}
-}
-
-#define SINGLE_CUH "/* Copy the input.\n *\n *     indented\n */\n#include <vector>\nusing input_t = std::vector<float>, output_t = input_t;\n" \
-	"input_t generate_input();\noutput_t ref_kernel(input_t);\nbool check_implementation(output_t, output_t);\n"
-
-static void a_single_file_in_c_becomes_a_cu_task(void **state)
-{
-	(void)state;
-	static const char *const names[] = { "reference_code.cuh", "reference_code.cu", "reference_code.cpp" };
-	for (size_t i = 0; i < COUNT(names); i++) {
-		cleanup_arena struct arena *arena = arena_new();
-		struct world world = make_world(arena);
-		add(&world.upload, names[i], SINGLE_CUH);
-		add(&world.upload, "table.h", "// helper\n");
-		add(&world.upload, "README.md", "r\n");
-		add(&world.upload, "template.cu", "t\n");
-		add(&world.upload, "samples/passed.cu", "p\n");
-		add(&world.upload, "samples/wrong-answer.cuh", "w\n");
-		add(&world.upload, "samples/passed.py", "p\n");
-		if (parse(&world))
-			fail_msg("%s", world.error.text);
-		const struct task *task = world.task;
-		assert_int_equal(task->language, TASK_CU);
-		assert_string_equal(task->description, "Copy the input.\n\n    indented");
-		assert_string_equal(task->files[0].name, "train.cuh");
-		assert_true(task->files[0].is_submission);
-		assert_int_equal(task->file_count, 8);
-		assert_string_equal(task->files[7].name, "table.h");
-		assert_null(task->main);
-		assert_int_equal(task->source_count, 1);
-		assert_string_equal(task->sources[0], "single_main.cu");
-		assert_string_equal(task->templates[0].language, "CUDA");
-		assert_int_equal(task->expected_count, 2);
-		struct task_content *contents;
-		size_t count;
-		assert_int_equal(task_contents(arena, task, &world.upload, &world.stock, &contents, &count, &world.error), 0);
-		assert_string_equal(content(contents, count, ROLE_FILE, "reference_code.cuh")->bytes, SINGLE_CUH);
-		assert_string_equal(content(contents, count, ROLE_FILE, "task.h")->bytes, "stock single_reference.cuh\n");
-		assert_round_trip(arena, task);
-	}
-}
-
-static void the_first_comment_of_a_single_file_is_its_description(void **state)
-{
-	(void)state;
-	static const struct { const char *top, *description; } cases[] = {
-		{ "// Sum of a vector.\n//\n//   * exact\n#pragma once\n", "Sum of a vector.\n\n  * exact" },
-		{ "\n/** Sum. */\n", "Sum." }, { "#pragma once\n// no\n", "" }, { "/* never ends\n", "" }, { "\xef\xbb\xbf// Marked.\n", "Marked." },
-	};
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		cleanup_arena struct arena *arena = arena_new();
-		struct world world = make_world(arena);
-		add(&world.upload, "reference_code.cu", arena_printf(arena, "%s%s", cases[i].top, strchr(SINGLE_CUH, '#')));
-		if (parse(&world))
-			fail_msg("%s", world.error.text);
-		assert_string_equal(world.task->description, cases[i].description);
-	}
-}
-
-/* Where the reference or the evaluation imports the submission, and where that puts it. */
-static void the_submission_gets_the_name_by_which_it_is_imported(void **state)
-{
-	(void)state;
-	static const struct { const char *code, *reference, *eval, *slot; } cases[] = {
-		{ "reference_code.py", SINGLE, NULL, "submission.py" },
-		{ "reference_code.py", SINGLE "import train\n", NULL, "train.py" },
-		{ "reference_code.py", SINGLE "import training\n# import train\n", NULL, "submission.py" },
-		{ "reference_code.py", "", "from train import custom_kernel\nprint('score:', 1)", "train.py" },
-		{ "reference_code.py", "", "  from submission import custom_kernel\nprint('score:', 1)", "submission.py" },
-		{ "reference_code.py", "", "import train as t\nlog('score', 1)", "train.py" },
-		{ "reference_code.cu", "", "#include \"train.cuh\"\nlog(\"score\", s);", "train.cuh" },
-		{ "reference_code.cu", "", "# include \"train.cu\"\n<< \"score: \" << s;", "train.cu" },
-		{ "reference_code.cpp", "", "#include \"submission.cuh\"\nlog(\"duration.mean\", s);", "submission.cuh" },
-	};
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		cleanup_arena struct arena *arena = arena_new();
-		struct world world = make_world(arena);
-		add(&world.upload, cases[i].code, cases[i].reference);
-		bool python = strstr(cases[i].code, ".py");
-		if (cases[i].eval)
-			add(&world.upload, python ? "eval.py" : "eval.cu", cases[i].eval);
-		if (parse(&world))
-			fail_msg("%s", world.error.text);
-		assert_string_equal(world.task->files[0].name, cases[i].slot);
-		assert_true(world.task->files[0].is_submission);
-		if (!cases[i].eval)
-			continue;
-		assert_string_equal(python ? world.task->main : world.task->sources[1], python ? "score_eval.py" : "score_eval.cu");
-		assert_string_equal(world.task->files[1].name, python ? "reference.py" : "reference.cuh");
-		assert_string_equal(world.task->benchmarks[0], python ? "evaluation: eval.py" : "evaluation: eval.cu");
-	}
-}
-
-static void a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file(void **state)
-{
-	(void)state;
-	static const struct { const char *eval; bool wrapped; } cases[] = {
-		{ "print(f'score: {mean}')", true }, { "log(\"score\", mean)", true }, { "log('benchmark.0.mean', 1); scores = 'score:'", false },
-		{ "underscore", false },
-	};
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		cleanup_arena struct arena *arena = arena_new();
-		struct world world = make_world(arena);
-		add(&world.upload, "eval.py", cases[i].eval);
-		add(&world.upload, "eval.cu", cases[i].eval);
-		add(&world.upload, "task.yml", HEAD "files:\n  - {name: train.py, source: '@SUBMISSION@'}\n"
-			"  - {name: eval.py, source: eval.py}\n" CONFIG CASES);
-		assert_int_equal(parse(&world), 0);
-		assert_string_equal(world.task->main, cases[i].wrapped ? "score_eval.py" : "eval.py");
-		assert_int_equal(world.task->file_count, cases[i].wrapped ? 3 : 2);
-		world.upload.files[2] = (struct file){ "task.yml", "lang: cu\ndescription: d\nfiles: [{name: train.cuh, source: '@SUBMISSION@'}, "
-			"{name: eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\nbenchmarks: [{n: 1}]\n", 0 };
-		world.upload.files[2].length = strlen(world.upload.files[2].bytes);
-		if (parse(&world))
-			fail_msg("%s", world.error.text);
-		assert_int_equal(world.task->source_count, cases[i].wrapped ? 2 : 1);
-	}
-}
-
-static void faults_of_a_single_file_with_an_evaluation_are_found_at_once(void **state)
-{
-	(void)state;
-	cleanup_arena struct arena *arena = arena_new();
-	struct world world = make_world(arena);
-	add(&world.upload, "reference_code.cu", "\xff");
-	add(&world.upload, "eval.cu", "int main() {}");
-	assert_int_equal(task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
-	assert_int_equal(world.faults.count, 3);
-	static const char *const parts[] = { "reference_code.cu: the file is not UTF-8 text.", "eval.cu: it is none that reports one score",
-		"eval.cu: it includes neither \"train.cuh\" nor \"submission.cuh\"" };
-	for (size_t i = 0; i < COUNT(parts); i++)
-		assert_non_null(strstr(world.faults.sentences[i], parts[i]));
-	add(&world.upload, "reference_code.py", SINGLE);
-	assert_int_equal(parse(&world), ERROR_INPUT);
-	assert_non_null(strstr(world.error.text, "but both reference_code.py and reference_code.cu; keep one of them."));
-	world = make_world(arena);
-	add(&world.upload, "reference_code.py", SINGLE);
-	add(&world.upload, "utils.py", "");
-	assert_int_equal(parse(&world), ERROR_INPUT);
-	assert_non_null(strstr(world.error.text, "the file \"utils.py\" has the name of one that the form"));
-}
-
-static const struct { const char *path, *text, *part; } OTHER_UPLOADS[] = {
-	{ "readme.md", "x", "task.yml: there is none in the upload, and no reference_code.py (or .cuh, .cu, .cpp) either" },
-	{ "task.yaml", GOOD, "there is a task.yaml; rename it to task.yml." },
-	{ "reference_code.cu", "x", "reference_code.cu: it has no generate_input; the form" },
-	{ "reference_code.cuh", "generate_input ref_kernel check_implementation input_t", "reference_code.cuh: it has no output_t;" },
-	{ "reference_code.cpp", "\xff", "reference_code.cpp: the file is not UTF-8 text." },
-	{ "reference_code.py", "def generate_input(): ...\ndef ref_kernels(): ...", "reference_code.py: it has no ref_kernel;" },
-	{ "reference_code.py", "\xff", "reference_code.py: the file is not UTF-8 text." },
-};
-
-static void uploads_without_a_definition_are_told_what_is_missing(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < COUNT(OTHER_UPLOADS); i++) {
-		cleanup_arena struct arena *arena = arena_new();
-		struct world world = make_world(arena);
-		add(&world.upload, OTHER_UPLOADS[i].path, OTHER_UPLOADS[i].text);
-		assert_int_equal(parse(&world), ERROR_INPUT);
-		if (!strstr(world.error.text, OTHER_UPLOADS[i].part))
-			fail_msg("expected a sentence with [%s], got [%s]", OTHER_UPLOADS[i].part, world.error.text);
-	}
-}
-
-static void formulas_have_the_precedence_of_python(void **state)
-{
-	(void)state;
-	static const struct { const char *formula; double value; } good[] = {
-		{ "7", 7 }, { "2 * n", 32 }, { "2*n*m + 1", 97 }, { "1.5e3", 1500 }, { "2 ** 3 ** 2", 512 }, { "-2 ** 2 + 5", 1 },
-		{ "2 ** -1", 0.5 }, { "(1 + 2) * 3", 9 }, { "7 / 2", 3.5 }, { "10 - 2 - 3", 5 }, { "n_2", 4 },
-	};
-	static const char *const bad[] = { "", "n +", "(n", "n n", "2 $ 3", "x", "dtype", "1 / 0", "0 - n", "* 2", "n(2)", ")" };
-	double value;
-	for (size_t i = 0; i < COUNT(good); i++) {
-		assert_int_equal(formula_evaluate(good[i].formula, "n: 16; m: 3; n_2: 4; dtype: bf16", &value, NULL), 0);
-		assert_true(value == good[i].value);
-	}
-	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_int_equal(formula_evaluate(bad[i], "n: 16; m: 3; n_2: 4; dtype: bf16", &value, NULL), ERROR_INPUT);
-	struct error error;
-	assert_int_equal(formula_evaluate("n \x1b[31m0123456789\u20ac", "n: 1", &value, &error), ERROR_INPUT);
-	assert_string_equal(error.text, "expected an operator at \"\\x1b[31m0123456789\u20ac\"");
-	assert_int_equal(formula_evaluate("n 0123456789012345678\u20ac", "n: 1", &value, &error), ERROR_INPUT);
-	assert_string_equal(error.text, "expected an operator at \"0123456789012345678\"");
-	char deep[250];
-	memset(deep, '(', sizeof deep - 1);
-	deep[sizeof deep - 1] = '\0';
-	assert_int_equal(formula_evaluate(deep, "n: 1", &value, NULL), ERROR_INPUT);
 }
 
 static void mutated_definitions_never_crash_and_what_passes_round_trips(void **state)
@@ -796,15 +455,6 @@ int main(void)
 		cmocka_unit_test(a_stock_file_can_have_another_name),
 		cmocka_unit_test(json_round_trips_exactly),
 		cmocka_unit_test(damaged_json_is_refused_member_by_member),
-		cmocka_unit_test(a_single_file_becomes_a_py_task),
-		cmocka_unit_test(templates_and_samples_of_a_single_file_must_be_what_a_submission_may_be),
-		cmocka_unit_test(a_single_file_in_c_becomes_a_cu_task),
-		cmocka_unit_test(the_first_comment_of_a_single_file_is_its_description),
-		cmocka_unit_test(the_submission_gets_the_name_by_which_it_is_imported),
-		cmocka_unit_test(a_task_whose_own_evaluation_gives_a_score_is_run_by_the_stock_file),
-		cmocka_unit_test(faults_of_a_single_file_with_an_evaluation_are_found_at_once),
-		cmocka_unit_test(uploads_without_a_definition_are_told_what_is_missing),
-		cmocka_unit_test(formulas_have_the_precedence_of_python),
 		cmocka_unit_test(mutated_definitions_never_crash_and_what_passes_round_trips),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
