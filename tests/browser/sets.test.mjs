@@ -1,33 +1,10 @@
 // Problem sets in a real browser: upload, preview, confirmation, and the ranking of a version that was replaced.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { RIGHT, closeBrowser, logInAsAdmin, register, scene, sourceFile, submit, verdictOf } from './visitor.mjs';
+import { EVAL, RIGHT, closeBrowser, logInAsAdmin, register, scene, sourceFile, submit, verdictOf, zipOf } from './visitor.mjs';
 
 test.after(closeBrowser);
 
-const EVAL = `import os
-import sys
-import submission
-mode, path = sys.argv[1:]
-pipe = os.fdopen(int(os.environ["POPCORN_FD"]), "w", buffering=1)
-family = "test" if mode == "test" else "benchmark"
-cases = open(path).read().splitlines()
-print(f"{family}-count: {len(cases)}", file=pipe)
-for i, case in enumerate(cases):
-    number = int(case.split(":")[1])
-    assert submission.custom_kernel(number) == number + 1
-    print(f"{family}.{i}.spec: {case}", file=pipe)
-    if family == "test":
-        print(f"test.{i}.status: pass", file=pipe)
-    else:
-        for name, value in {"runs": 1, "mean": 4321, "std": 0, "err": 0, "best": 4321, "worst": 4321}.items():
-            print(f"benchmark.{i}.{name}: {value}", file=pipe)
-print("check: pass", file=pipe)
-`;
 const TASK = (number) => `lang: py
 description: Add one.
 files:
@@ -40,24 +17,13 @@ benchmarks: [{number: ${number}}]
 
 // A zip of a tree: the set, two tasks that share their evaluation, and a folder that is not there.
 function tree(suffix, { number = 4, deadline = '' } = {}) {
-	const files = {
+	return zipOf('tree.zip', {
 		'problems/autumn.yaml': `name: Autumn ${suffix}\nproblems:\n`
 			+ `  - {directory: week/one, name: one${suffix}, gpus: [CPU], deadline: "${deadline}"}\n`
 			+ `  - {directory: week/two, name: two${suffix}, gpus: [CPU]}\n  - {directory: week/three, name: three${suffix}}\n`,
 		'problems/week/eval.py': EVAL, 'problems/week/one/task.yml': TASK(number), 'problems/week/two/task.yml': TASK(5),
 		'README.md': 'words',
-	};
-	const folder = mkdtempSync(join(tmpdir(), 'podium-tree.'));
-	try {
-		for (const [name, text] of Object.entries(files)) {
-			mkdirSync(dirname(join(folder, name)), { recursive: true });
-			writeFileSync(join(folder, name), text);
-		}
-		execFileSync('python3', ['-m', 'zipfile', '-c', 'tree.zip', 'problems', 'README.md'], { cwd: folder });
-		return { name: 'tree.zip', mimeType: 'application/zip', buffer: readFileSync(join(folder, 'tree.zip')) };
-	} finally {
-		rmSync(folder, { recursive: true });
-	}
+	});
 }
 
 async function preview(page, zip) {

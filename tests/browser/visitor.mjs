@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { chromium } from 'playwright-core';
 
@@ -142,7 +142,7 @@ export const WRONG = 'def custom_kernel(number):\n    return number\n';
 export const SLOW = 'import time\n\ndef custom_kernel(number):\n    time.sleep(1.5)\n    return number + 1\n';
 
 // "Add one to a number", with a harness that needs no torch, so that it starts at once.
-const EVAL = `import os
+export const EVAL = `import os
 import sys
 import time
 
@@ -183,19 +183,24 @@ benchmarks: [{number: 4444}]
 templates: {Python: template.py}
 `;
 
-// A zip with the task "add one", or with the files that are given.
-export function taskZip(description = 'Add one to a **number**.', files) {
-	files ??= { 'task.yml': TASK(description), 'eval.py': EVAL, 'template.py': WRONG };
+// A zip of these files: text by path.
+export function zipOf(name, files) {
 	const folder = mkdtempSync(join(tmpdir(), 'podium-zip.'));
 	try {
-		for (const [name, text] of Object.entries(files))
-			writeFileSync(join(folder, name), text);
-		execFileSync('python3', ['-m', 'zipfile', '-c', 'task.zip', ...Object.keys(files)], { cwd: folder });
-		return { name: 'task.zip', mimeType: 'application/zip', buffer: readFileSync(join(folder, 'task.zip')) };
+		for (const [path, text] of Object.entries(files)) {
+			mkdirSync(dirname(join(folder, path)), { recursive: true });
+			writeFileSync(join(folder, path), text);
+		}
+		execFileSync('python3', ['-m', 'zipfile', '-c', name, ...new Set(Object.keys(files).map((path) => path.split('/')[0]))], { cwd: folder });
+		return { name, mimeType: 'application/zip', buffer: readFileSync(join(folder, name)) };
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
 }
+
+// A zip with the task "add one", or with the files that are given.
+export const taskZip = (description = 'Add one to a **number**.', files) =>
+	zipOf('task.zip', files ?? { 'task.yml': TASK(description), 'eval.py': EVAL, 'template.py': WRONG });
 
 export const sourceFile = (text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
 
