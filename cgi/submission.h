@@ -2,9 +2,9 @@
 #ifndef PODIUM_CGI_SUBMISSION_H
 #define PODIUM_CGI_SUBMISSION_H
 
-#include "cgi/result.h"
 #include "lib/database.h"
 #include "lib/peaks.h"
+#include "lib/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
