@@ -97,8 +97,9 @@ $(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a
 $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# It goes to machines that have no database, so it asks for no library that it does not call.
 $(B)/podium: $(B)/cli/podium/main.o $(B)/libcommand.a $(B)/libpodium.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -Wl,--as-needed $(LIBS) -ldl
 
 # Templates become C before anything in cgi/ is compiled, because pages include their prototypes.
 $(B)/template-compile: templates/compile.c

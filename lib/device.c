@@ -82,6 +82,11 @@ bool device_is_cpu(const struct device *device)
 	return strcmp(device->model, "CPU") == 0;
 }
 
+bool gpu_runs_language(const char *model, enum task_language language)
+{
+	return language != TASK_CU || strcasecmp(model, "CPU") != 0;
+}
+
 static struct device cpu_device(struct arena *arena)
 {
 	return (struct device){ .model = "CPU", .product = machine_processor(arena), .uuid = "CPU", .driver = "",

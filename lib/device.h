@@ -4,6 +4,7 @@
 
 #include "lib/arena.h"
 #include "lib/error.h"
+#include "lib/task.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,9 @@ struct device {
 };
 
 bool device_is_cpu(const struct device *device);
+
+/* Whether tasks in this language can be run on devices of this model. */
+bool gpu_runs_language(const char *model, enum task_language language);
 
 /* All GPUs that the driver shows, in its order, and the CPU where there is none or `with_cpu` says so. A GPU that
  * does not answer is left out with a warning in the log. */

@@ -2,7 +2,6 @@
 
 #include "lib/buffer.h"
 #include "lib/job_message.h"
-#include "lib/leaderboard.h"
 #include "lib/scope.h"
 
 #include <stdlib.h>

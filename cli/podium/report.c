@@ -3,6 +3,7 @@
 #include "cli/podium/outcome.h"
 #include "cli/podium/table.h"
 #include "cli/podium/verdicts.h"
+#include "lib/floor.h"
 #include "lib/format.h"
 #include "lib/peaks.h"
 #include "lib/result.h"
@@ -103,6 +104,11 @@ static void write_verdict(struct buffer *out, const struct report *report)
 
 /* ---- the first failing case ---- */
 
+static bool is_test(const json_t *stage)
+{
+	return strcmp(outcome_text(stage, "stage"), "test") == 0;
+}
+
 static bool has_failed(const json_t *one)
 {
 	return strcmp(outcome_text(one, "verdict"), "passed") != 0;
@@ -138,7 +144,7 @@ static void write_first_failure(struct buffer *out, struct arena *arena, const s
 		json_array_foreach(json_object_get(stage, "cases"), j, one)
 			if (has_failed(one) && *outcome_text(one, "message")) {
 				buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
-					strcmp(outcome_text(stage, "stage"), "test") == 0 ? "test" : "benchmark", number_of(one));
+					is_test(stage) ? "test" : "benchmark", number_of(one));
 				text_append_printable(out, outcome_text(one, "spec"));
 				buffer_byte(out, '\n');
 				write_failure(out, arena, report, one);
@@ -172,15 +178,19 @@ static const char *duration(const struct cell *cell, const char *key)
 	return arena_strdup(cell->arena, text);
 }
 
-/* Half of the interval where there is one, else the standard error. */
 static const char *time_of(const struct cell *cell)
 {
-	double low_ns = outcome_number(cell->one, "low_ns"), high_ns = outcome_number(cell->one, "high_ns");
-	double err_ns = isnan(high_ns - low_ns) ? outcome_number(cell->one, "err_ns") : (high_ns - low_ns) / 2;
 	format_text text;
 	if (has_failed(cell->one))
 		return result(cell);
-	format_duration_err(text, outcome_number(cell->one, "mean_ns"), err_ns);
+	format_duration_err(text, outcome_number(cell->one, "mean_ns"), outcome_number(cell->one, "err_ns"));
+	return arena_strdup(cell->arena, text);
+}
+
+static const char *interval(const struct cell *cell)
+{
+	format_text text;
+	format_duration_range(text, outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns"));
 	return arena_strdup(cell->arena, text);
 }
 
@@ -188,15 +198,20 @@ static const char *best(const struct cell *cell) { return duration(cell, "best_n
 static const char *worst(const struct cell *cell) { return duration(cell, "worst_ns"); }
 static const char *constant(const struct cell *cell) { return duration(cell, "constant_ns"); }
 static const char *own(const struct cell *cell) { return duration(cell, "own_ns"); }
-static const char *gap(const struct cell *cell) { return duration(cell, "gap_ns"); }
+
+static const char *overrun(const struct cell *cell)
+{
+	return isnan(outcome_number(cell->one, "gap_ns")) ? "none" : duration(cell, "gap_ns");
+}
 
 static const char *count_of(const struct cell *cell, const char *key)
 {
 	double count = outcome_number(cell->one, key);
-	return count > 0 ? arena_printf(cell->arena, "%.0f", count) : NULL;
+	return isnan(count) ? NULL : arena_printf(cell->arena, "%.0f", count);
 }
 
 static const char *runs(const struct cell *cell) { return count_of(cell, "runs"); }
+static const char *blocks(const struct cell *cell) { return count_of(cell, "blocks"); }
 static const char *repeated(const struct cell *cell) { return count_of(cell, "repeated"); }
 
 static struct rates rates_of(const struct cell *cell)
@@ -223,68 +238,84 @@ static const char *compute(const struct cell *cell)
 	return rate(cell->arena, rates.tflop_s, "TFLOP/s", rates.compute_percent, peaks_number_name(rates.type));
 }
 
-/* A kind of stage: its columns, and what is in them. */
-static const struct layout {
-	const char *stage;                    /* NULL: all others */
-	struct table_column columns[table_most_columns];
-	const char *(*cells[table_most_columns])(const struct cell *cell);
-} LAYOUTS[] = {
-	{ "test", { { "#", true }, { "Case", false }, { "Result", false } }, { number, spec, result } },
-	{ NULL,
-		{ { "#", true }, { "Shape", false }, { "Time", true }, { "Best", true }, { "Worst", true }, { "Runs", true },
-			{ "Constant", true }, { "Overrun", true }, { "Own events", true }, { "Repeated", true }, { "Bandwidth", true },
-			{ "Compute", true } },
-		{ number, spec, time_of, best, worst, runs, constant, gap, own, repeated, bandwidth, compute } },
-};
-
-static const struct layout *layout_of(const json_t *stage)
+static struct device_state device_of(const struct cell *cell)
 {
-	const char *name = outcome_text(stage, "stage");
-	const struct layout *layout = LAYOUTS;
-	while (layout->stage && strcmp(layout->stage, name) != 0)
-		layout++;
-	return layout;
+	cleanup_free char *json = json_dumps(json_object_get(cell->one, "device"), JSON_COMPACT);
+	return result_device(cell->arena, json);
 }
 
-static void write_cases(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
+static const char *sm_clock(const struct cell *cell) { return device_of(cell).sm_clock; }
+static const char *memory_clock(const struct cell *cell) { return device_of(cell).memory_clock; }
+static const char *temperature(const struct cell *cell) { return device_of(cell).temperature; }
+static const char *power(const struct cell *cell) { return device_of(cell).power; }
+static const char *slowed_by(const struct cell *cell) { return device_of(cell).slowed_by; }
+
+static bool is_measured(const json_t *one)
 {
-	const struct layout *layout = layout_of(stage);
+	return !isnan(outcome_number(one, "blocks"));
+}
+
+/* A table of cases: which of them, its columns, and what is in these. Columns that hold nothing are left out. */
+struct layout {
+	bool (*takes)(const json_t *one);     /* NULL: all */
+	struct table_column columns[table_most_columns];
+	const char *(*cells[table_most_columns])(const struct cell *cell);
+};
+static const struct layout TESTS = { NULL,
+	{ { "#", true }, { "Case", false }, { "Result", false } },
+	{ number, spec, result } };
+static const struct layout TIMES = { NULL,
+	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true }, { "Best", true }, { "Worst", true },
+		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
+	{ number, spec, time_of, interval, best, worst, runs, bandwidth, compute } };
+static const struct layout MEASUREMENT = { is_measured,
+	{ { "#", true }, { "Constant, subtracted", true }, { "Overrun, added", true }, { "Blocks", true }, { "Repeated", true },
+		{ "Own clock, never ranked", true }, { "SM clock", true }, { "Memory clock", true }, { "Temperature", true },
+		{ "Power", true }, { "Slowed down by", false } },
+	{ number, constant, overrun, blocks, repeated, own, sm_clock, memory_clock, temperature, power, slowed_by } };
+
+static size_t column_count(const struct layout *layout)
+{
+	size_t count = 0;
+	while (count < table_most_columns && layout->columns[count].heading)
+		count++;
+	return count;
+}
+
+/* False where it has no case for such a table. */
+static bool write_cases(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage,
+	const struct layout *layout, const char *title)
+{
 	const json_t *cases = json_object_get(stage, "cases");
-	size_t columns = 0, i;
+	size_t columns = column_count(layout), i;
 	json_t *one;
-	while (columns < table_most_columns && layout->columns[columns].heading)
-		columns++;
 	struct table table = table_make(arena, layout->columns, columns, json_array_size(cases));
 	json_array_foreach(cases, i, one) {
 		const struct cell cell = { arena, report, one };
 		const char *cells[table_most_columns];
+		if (layout->takes && !layout->takes(one))
+			continue;
 		for (size_t column = 0; column < columns; column++)
 			cells[column] = layout->cells[column](&cell);
 		table_add(&table, cells);
 	}
-	if (table.row_count)
-		table_write(out, &table, "  ");
+	if (!table.row_count)
+		return false;
+	buffer_text(out, title);
+	table_write(out, &table, "  ");
+	return true;
 }
 
-/* What the columns mean that the stage has. */
-static void write_meanings(struct buffer *out, const json_t *stage)
+static void write_tables(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
 {
-	static const struct { const char *key, *meaning; } MEANINGS[] = {
-		{ "low_ns", "± is half of the 95 % interval." },
-		{ "constant_ns", "Constant: what a call costs whose kernel is empty; it is subtracted already." },
-		{ "gap_ns", "Overrun: work that went on behind the end of a call; it is added already." },
-		{ "own_ns", "Own events: what the submission's own CUDA events say; they do not count." },
-		{ "repeated", "Repeated: blocks of calls that were disturbed and measured again." },
-	};
-	for (size_t i = 0; i < COUNT(MEANINGS); i++) {
-		size_t j;
-		json_t *one;
-		bool is_there = false;
-		json_array_foreach(json_object_get(stage, "cases"), j, one)
-			is_there = is_there || outcome_number(one, MEANINGS[i].key) > 0;
-		if (is_there)
-			buffer_printf(out, "  %s\n", MEANINGS[i].meaning);
+	if (is_test(stage)) {
+		write_cases(out, arena, report, stage, &TESTS, "");
+		return;
 	}
+	write_cases(out, arena, report, stage, &TIMES, "");
+	if (write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
+		buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
+			"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
 }
 
 /* ---- the kernels of CUDA C++ ---- */
@@ -342,8 +373,7 @@ static void write_stage(struct buffer *out, struct arena *arena, const struct re
 	if (*message && strcmp(verdict, "passed") != 0 && strcmp(message, outcome_text(report->outcome, "reason")) != 0)
 		write_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
-	write_cases(out, arena, report, stage);
-	write_meanings(out, stage);
+	write_tables(out, arena, report, stage);
 	write_slowed(out, arena, stage);
 }
 
@@ -355,7 +385,7 @@ static void write_engine(struct buffer *out, const struct report *report)
 	if (!*engine)
 		return;
 	cleanup_buffer struct buffer words = {0};
-	buffer_printf(&words, "%s%s%s", engine, *reason ? ". " : "", reason);
+	buffer_printf(&words, "%s%s%s", engine, *reason ? ". The task's own harness took the times. " : "", reason);
 	write_fact(out, "Engine", buffer_string(&words));
 }
 
@@ -383,6 +413,25 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&words, "%s%s %s", i ? ", " : "", facts[i].name, facts[i].value);
 	write_fact(out, "With", buffer_string(&words));
+}
+
+/* What the server would say of a ranked result that its GPU cannot reach. */
+static void write_objection(struct buffer *out, struct arena *arena, const struct report *report)
+{
+	bool warm = strcmp(outcome_text(report->outcome, "engine"), "isolated") != 0;
+	size_t i, j;
+	json_t *stage, *one;
+	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
+		json_array_foreach(json_object_get(stage, "cases"), j, one) {
+			const struct floor_case floor = { report->task->flops, report->task->bytes, outcome_text(one, "spec"),
+				report->device->model, warm };
+			const char *objection = strcmp(outcome_text(stage, "stage"), "ranked") == 0
+				? floor_objection(arena, &floor, outcome_number(one, "mean_ns")) : NULL;
+			if (objection) {
+				buffer_printf(out, "The server would hold this for review. Benchmark %" PRId64 ": %s\n", number_of(one), objection);
+				return;
+			}
+		}
 }
 
 static bool is_asked_for(const struct report *report)
@@ -439,6 +488,7 @@ void report_write(struct buffer *out, struct arena *arena, const struct report *
 	write_engine(out, report);
 	write_device(out, report);
 	write_environment(out, arena, report);
+	write_objection(out, arena, report);
 	write_differences(out, report);
 	json_array_foreach(stages, i, stage)
 		write_output(out, stage);

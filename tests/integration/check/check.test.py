@@ -386,21 +386,30 @@ CASE = {"event": "case", "position": 0, "index": 0, "spec": "size: 8", "verdict"
 @test
 def what_the_isolated_engine_found_out_is_shown():
 	program = StandIn(STAGE, {**CASE, "median_ns": 31850.0, "low_ns": 31800.0, "high_ns": 32000.0, "constant_ns": 6200.0, "own_ns": 38000.0,
-		"gap_ns": 500.0, "blocks": 8, "repeated": 2}, {"event": "stage_end", "position": 0, "verdict": "passed", "message": "", "exit_code": 0,
+		"gap_ns": 500.0, "blocks": 8, "repeated": 2,
+		"device": {"sm_clock_mhz": [1755, 1980], "slowed_by": ["power cap"]}}, {"event": "stage_end", "position": 0, "verdict": "passed", "message": "", "exit_code": 0,
 		"duration_ms": 1500}, {**VERDICT, "engine": "custom", "engine_reason": "The data hold a function.", "score_ns": 31900.0,
 		"score_err_ns": 30.0})
 	answer = check(file(RIGHT), "--mode", "ranked", program=program)
 	equal(answer.code, 0)
 	contains(answer.out, "\nranked: passed, 1.50 s\n"
-		"  #  Shape               Time      Best     Worst  Runs  Constant   Overrun  Own events  Repeated\n"
-		"  1  size: 8  31.90 ± 0.10 µs  31.50 µs  33.00 µs   200  6.200 µs  500.0 ns    38.00 µs         2\n"
-		"  ± is half of the 95 % interval.\n"
-		"  Constant: what a call costs whose kernel is empty; it is subtracted already.\n"
-		"  Overrun: work that went on behind the end of a call; it is added already.\n"
-		"  Own events: what the submission's own CUDA events say; they do not count.\n"
-		"  Repeated: blocks of calls that were disturbed and measured again.\n")
+		"  #  Shape               Time      95 % interval      Best     Worst  Runs\n"
+		"  1  size: 8  31.90 ± 0.03 µs  31.80 to 32.00 µs  31.50 µs  33.00 µs   200\n"
+		"  How it was measured:\n"
+		"  #  Constant, subtracted  Overrun, added  Blocks  Repeated  Own clock, never ranked          SM clock  Slowed down by\n"
+		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  1755 to 1980 MHz  power cap\n"
+		"  The constant is what the same call took with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.03 µs\n")
-	contains(answer.out, "  Engine     custom. The data hold a function.\n")
+	contains(answer.out, "  Engine     custom. The task's own harness took the times. The data hold a function.\n")
+
+
+@test
+def a_time_that_the_gpu_cannot_reach_is_told_to_be_held():
+	program = StandIn(STAGE, {**CASE, "mean_ns": 90.0, "err_ns": 1.0}, {**VERDICT, "score_ns": 90.0})
+	contains(check(file(RIGHT), "--mode", "ranked", program=program, **driver()).out,
+		"The server would hold this for review. Benchmark 1: ")
+	program = StandIn(STAGE, CASE, {**VERDICT, "score_ns": 31900.0})
+	lacks(check(file(RIGHT), "--mode", "ranked", program=program, **driver()).out, "hold this")
 
 
 @test
@@ -422,7 +431,7 @@ def nothing_that_is_printed_steers_the_terminal():
 	evil = "a\x1b[2Jb\x9bc\u202ed\u2066e\x07f\x7fg\x08h\ri"
 	places = {"message": evil, "spec": f"seed: {evil}", "verdict": f"new {evil}"}
 	program = StandIn({"event": "environment", "environment": {"python": evil, "torch": evil}},
-		{**STAGE, "stage": f"ranked {evil}", "command": evil}, {**CASE, **places},
+		{**STAGE, "stage": f"ranked {evil}", "command": evil}, {**CASE, **places, "blocks": 3, "device": {"slowed_by": [evil]}},
 		{"event": "kernels", "position": 0, "kernels": [{"name": evil, "registers": 3}]},
 		{"event": "conditions", "position": 0, "conditions": {"busy": {"slowed_by": [evil]}}},
 		{"event": "log", "position": 0, "stream": "stdout", "text": f"{evil}\n\tafter a tab\r\n"},
