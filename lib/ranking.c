@@ -1,5 +1,7 @@
 #include "lib/ranking.h"
 
+#include "lib/job.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -73,7 +75,8 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 #define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
 	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms"
-#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL"
+#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
+	"AND NOT " SQL_IS_HELD("j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "

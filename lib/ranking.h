@@ -26,7 +26,8 @@ void ranking_order(struct ranking_entry *entries, size_t count);
 
 /* Inside the transaction that finishes a passed ranked job: takes the job into the ranking if it is its
  * user's best there (or equal and earlier), and brings positions and places up to date. Locks the
- * leaderboard's GPU row first, so that two finishing jobs wait for each other. */
+ * leaderboard's GPU row first, so that two finishing jobs wait for each other. ERROR_NOT_FOUND for a job that is none to be
+ * ranked, such as one that is held for review. */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
 /* Recomputes the ranking of one leaderboard (0: of all) from the jobs. Gives the same rows. */

@@ -2,9 +2,9 @@
 
 #include "lib/arena.h"
 #include "lib/buffer.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/scope.h"
-#include "worker/run/clock.h"
 #include "worker/run/reaper.h"
 #include "worker/run/spawn.h"
 #include "worker/run/variables.h"
