@@ -170,6 +170,7 @@ static bool judge_ending(const struct process *process, const struct process_res
 		return true;
 	case PROCESS_EXITED:
 	case PROCESS_REFUSED:
+	case PROCESS_LEFT:
 		break;
 	}
 	return false;
