@@ -175,18 +175,16 @@ static const char *const *environment(struct run *run, const struct evaluation *
 static struct process program(struct run *run, struct evaluation *evaluation, enum isolated_program who)
 {
 	const struct job *job = run->job;
-	const bool *stands = run->workspace.host->stands;
 	struct process process = {
 		.arguments = command(run, evaluation, who), .environment = environment(run, evaluation, who),
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000, .zygote = run->zygote,
+		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
 	};
 	if (who == PROGRAM_JUDGE) {
 		process.on_result = evaluation_take;
 		process.context = evaluation;
 		process.loss_code = JUDGE_LOSS;
-		/* Without these walls a contestant could look into it. */
-		process.is_private = !stands[WALL_PROCESSES] || !stands[WALL_USERS];
 	}
 	stage_prepare(run, &run->parts[who], &process);
 	return process;

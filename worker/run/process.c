@@ -33,6 +33,7 @@ struct running {
 struct group {
 	struct running members[process_most_together];
 	size_t count;
+	pid_t programs[process_most_together];
 	int exits;           /* becomes readable when a child ends */
 	int64_t deadline_ms;
 	long long kills;     /* for memory, before they began */
@@ -201,14 +202,16 @@ static void drain(struct running *running)
 }
 
 /* Starts a program in its sandbox. What was opened is the caller's to close, also after an error. */
-static int begin(struct running *running, const int *channels, size_t channel_count, struct error *error)
+static int begin(struct group *group, size_t index, const int *channels, size_t channel_count, struct error *error)
 {
+	struct running *running = &group->members[index];
 	const struct process *process = running->process;
 	int rc = sandbox_open(process->host, &process->view, &running->sandbox, error);
 	if (!rc)
 		rc = spawn(process, &running->sandbox, channels, channel_count, &running->child, error);
 	running->sandbox.program = running->child.pid > 0 ? running->child.pid : 0;
-	watchdog_start(&running->watchdog, &running->sandbox);
+	group->programs[index] = running->sandbox.program;
+	watchdog_start(&running->watchdog, &running->sandbox, group->programs, group->count, !process->is_trusted);
 	running->started_ms = clock_ms();
 	return rc;
 }
@@ -250,9 +253,9 @@ static int begin_all(struct group *group, struct error *error)
 	cleanup_channels struct channels channels = {0};
 	int rc = make_channels(&channels, group->count - 1, error);
 	if (!rc)
-		rc = begin(&group->members[0], channels.to, channels.count, error);
+		rc = begin(group, 0, channels.to, channels.count, error);
 	for (size_t i = 1; !rc && i < group->count; i++)
-		rc = begin(&group->members[i], &channels.of[i - 1], 1, error);
+		rc = begin(group, i, &channels.of[i - 1], 1, error);
 	group->deadline_ms = clock_ms() + group->members[0].process->timeout_ms;
 	return rc;
 }

@@ -40,7 +40,7 @@ struct process {
 	struct process_watch watch;     /* look NULL: nobody watches */
 	bool (*on_result)(void *context, const char *bytes, size_t length); /* NULL: no result pipe; false: stop */
 	void *context;                  /* of on_result */
-	bool is_private;                /* other programs of its user must not look into it, so far as it cannot be seen to otherwise */
+	bool is_trusted;                /* nothing of a submission runs in it, and no submission may look into it */
 	int loss_code;                  /* of the first of several: the exit code by which it says that another has ended; 0: none */
 };
 

@@ -168,7 +168,7 @@ static int entry_file(const struct process *process, const struct sandbox *sandb
 	static struct sandbox_entry entry;
 	sandbox_entry(sandbox, &entry);
 	spawn_complete(process, sandbox, &entry);
-	entry.is_dumpable = !process->is_private;
+	entry.is_dumpable = !process->is_trusted || sandbox->host->stands[WALL_PROC];
 	cleanup_fd int file = memfd_create("entry", MFD_CLOEXEC);
 	return file >= 0 && pwrite(file, &entry, sizeof entry, 0) == (ssize_t)sizeof entry ? steal_fd(&file) : -1;
 }
