@@ -81,7 +81,7 @@ $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
 $(B)/libworker.a: $(filter-out %/main.o,$(call objects,worker))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
 $(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
-$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a:
+$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a:
 	@rm -f $@
 	$(call quietly,AR)ar rcs $@ $^
 
@@ -113,17 +113,30 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
 # The files that are embedded in programs.
-$(B)/lib/stock.o: $(filter-out %.pyc,$(wildcard harness/*))
+$(B)/lib/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
 $(B)/worker/run/zygote.o: harness/zygote.py $(B)/worker/run/sandbox_enter.so
 $(B)/worker/run/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox_enter.so"'
 # For Python: so without sanitizers, whose own libraries an interpreter does not have.
 $(B)/worker/run/sandbox_enter.so: worker/run/sandbox_enter.c worker/run/sandbox_enter.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $<
+ENGINE := $(wildcard harness/isolated/*.py)
+$(B)/worker/run/engine_files.o: $(B)/worker/run/engine_files.list $(ENGINE) $(B)/harness/isolated/native.so
+$(B)/worker/run/engine_files.o: override CFLAGS += -DENGINE_LIBRARY='"$(B)/harness/isolated/native.so"'
+$(B)/worker/run/engine_files.list: $(ENGINE)
+	@mkdir -p $(@D)
+	@printf '%s\n' $(patsubst %,'MODULE(%)',$(sort $(basename $(notdir $(ENGINE))))) > $@
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)
 	@printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
+
+# For Python too, so without sanitizers; podium-run brings it to the judge and the contestants.
+ISOLATED := $(wildcard harness/isolated/*.c)
+$(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl
+$(B)/libisolated.a: $(call objects,harness/isolated)
 
 # A test links the part whose headers it includes.
 including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))
@@ -131,6 +144,7 @@ $(call including,(cgi|templates)/): $(B)/libweb.a
 $(call including,worker/run/): $(B)/librun.a
 $(call including,cli/podium/): $(B)/libcommand.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
+$(call including,harness/isolated/): $(B)/libisolated.a
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl

@@ -50,6 +50,11 @@ static json_t *submission_json(const struct file *file)
 	return json_pack("{s:s, s:s%}", "name", file->path, "text", file->length ? file->bytes : "", file->length);
 }
 
+static bool is_timed_secretly(const char *mode)
+{
+	return strcmp(mode, "ranked") == 0 || strcmp(mode, "compare") == 0;
+}
+
 json_t *job_message_make(const struct job_message *job, struct error *error)
 {
 	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
@@ -59,7 +64,7 @@ json_t *job_message_make(const struct job_message *job, struct error *error)
 		"rival", job->rival.path ? submission_json(&job->rival) : NULL, "python", job->tools->python, "nvcc", job->tools->nvcc);
 	if (!message)
 		fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)job->id);
-	else if (strcmp(job->mode, "ranked") == 0 || strcmp(job->mode, "compare") == 0)
+	else if (is_timed_secretly(job->mode))
 		json_object_set_new(json_object_get(message, "job"), "secret_seed", json_integer(job->secret_seed));
 	return message;
 }
@@ -81,9 +86,9 @@ int64_t job_limit_ms(const struct task *task, const char *mode)
 {
 	enum { words_s = 120 };
 	int64_t all_s = task_compile_timeout_s + task->test_timeout_s + task->benchmark_timeout_s + task->ranked_timeout_s;
-	if (strcmp(mode, "profile") == 0)
-		all_s += (int64_t)task->benchmark_count * (2 * task->benchmark_timeout_s + words_s);
 	if (strcmp(mode, "compare") == 0)
 		all_s += task_compile_timeout_s + task->ranked_timeout_s;
+	if (strcmp(mode, "profile") == 0)
+		all_s += (int64_t)task->benchmark_count * (2 * task->benchmark_timeout_s + words_s);
 	return spare_ms + 1000 * all_s;
 }

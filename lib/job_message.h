@@ -21,7 +21,7 @@ struct job_message {
 	const struct file *files; size_t file_count; /* the task's, as the runner sees them, without the submission */
 	struct file submission, rival;             /* the path is the name; rival: in mode compare, else its path is NULL */
 	const struct tools *tools;
-	int64_t secret_seed;                       /* of a leaderboard; sent in the modes ranked and compare */
+	int64_t secret_seed;                       /* of a leaderboard; sent where the mode is ranked or compare */
 };
 
 /* The message, which the caller owns, or NULL after an error. */

@@ -52,8 +52,9 @@ void progress_say(struct progress *progress, const char *format, ...)
 	snprintf(progress->shown, sizeof progress->shown, "%s", text);
 	cleanup_buffer struct buffer line = {0};
 	text_append_printable(&line, text);
+	/* The cursor goes back, so that what podium-run logs in between does not stand behind it. */
 	if (progress->rewrites)
-		fprintf(stderr, "\r\x1b[K%.*s", prefix(buffer_string(&line), most_columns()), buffer_string(&line));
+		fprintf(stderr, "\x1b[K%.*s\r", prefix(buffer_string(&line), most_columns()), buffer_string(&line));
 	else
 		fprintf(stderr, "%s\n", buffer_string(&line));
 }
@@ -61,6 +62,6 @@ void progress_say(struct progress *progress, const char *format, ...)
 void progress_end(struct progress *progress)
 {
 	if (progress->rewrites && progress->shown[0])
-		fputs("\r\x1b[K", stderr);
+		fputs("\x1b[K", stderr);
 	progress->shown[0] = '\0';
 }

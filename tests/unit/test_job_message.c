@@ -73,10 +73,12 @@ static void files_that_are_no_text_go_as_base64(void **state)
 	json_decref(job);
 }
 
-static void only_a_ranked_job_gets_the_secret_seed(void **state)
+static void only_jobs_that_rank_get_the_secret_seed(void **state)
 {
 	(void)state;
-	static const struct { const char *mode, *seed; } modes[] = { { "test", "" }, { "benchmark", "" }, { "profile", "" }, { "ranked", "5" } };
+	static const struct { const char *mode, *seed; } modes[] = {
+		{ "test", "" }, { "benchmark", "" }, { "profile", "" }, { "ranked", "5" }, { "compare", "5" },
+	};
 	for (size_t i = 0; i < COUNT(modes); i++) {
 		json_t *job = make(&(struct job_message){ .mode = modes[i].mode, .device = &CPU, .secret_seed = 5 });
 		assert_json(job, "secret_seed", modes[i].seed);
@@ -125,6 +127,7 @@ static void the_limit_covers_all_stages(void **state)
 	(void)state;
 	struct task task = { .test_timeout_s = 10, .benchmark_timeout_s = 20, .ranked_timeout_s = 30, .benchmark_count = 2 };
 	assert_true(job_limit_ms(&task, "ranked") > 1000 * (task_compile_timeout_s + 10 + 20 + 30));
+	assert_int_equal(job_limit_ms(&task, "compare") - job_limit_ms(&task, "ranked"), 1000 * (task_compile_timeout_s + 30));
 	assert_int_equal(job_limit_ms(&task, "profile") - job_limit_ms(&task, "test"), 1000 * 2 * (2 * 20 + 120));
 }
 
@@ -145,7 +148,7 @@ int main(void)
 		cmocka_unit_test(a_message_says_all_that_podium_run_must_know),
 		cmocka_unit_test(its_number_comes_first_so_that_damage_behind_it_hides_it_not),
 		cmocka_unit_test(files_that_are_no_text_go_as_base64),
-		cmocka_unit_test(only_a_ranked_job_gets_the_secret_seed),
+		cmocka_unit_test(only_jobs_that_rank_get_the_secret_seed),
 		cmocka_unit_test(the_cpu_has_no_uuid_and_several_gpus_have_several),
 		cmocka_unit_test(a_rival_is_there_only_where_one_is_named),
 		cmocka_unit_test(what_is_no_text_is_an_error),

@@ -47,23 +47,37 @@ def a_right_submission_passes():
 	contains(answer.out, "  Device     CPU, ")
 
 
+STEPS = [{"event": "progress", "text": text} for text in ("compile", "test 0/2", "test 0/2", "test 1/2")] + [VERDICT]
+
+
 @test
 def a_pipe_gets_a_line_for_each_step():
-	real()
-	equal(check(file(RIGHT)).err.splitlines(), ["looking for what the task needs", "starting podium-run", "compile", "test 0/2", "test 1/2",
-		"test 2/2"])
-	equal(check(file(RIGHT), "--json").err, "")
+	equal(check(file(RIGHT), program=StandIn(*STEPS)).err.splitlines(),
+		["looking for what the task needs", "starting podium-run", "compile", "test 0/2", "test 1/2"])
+	equal(check(file(RIGHT), "--json", program=StandIn(*STEPS)).err, "")
 
 
 @test
 def a_terminal_gets_one_line_that_is_rewritten_and_goes():
-	real()
-	code, shown = terminal(file(RIGHT))
+	code, shown = terminal(file(RIGHT), program=StandIn(*STEPS))
 	equal(code, 0)
-	contains(shown, "\r\x1b[Ktest 1/2\r\x1b[Ktest 2/2\r\x1b[K\x1b[1;32mPassed.\x1b[0m Every case was right.\r\n")
+	contains(shown, "\x1b[Kcompile\r\x1b[Ktest 0/2\r\x1b[Ktest 1/2\r\x1b[K\x1b[1;32mPassed.\x1b[0m Every case was right.\r\n")
 	progress, result = shown.split("\x1b[1;32m")
 	lacks(progress, "\n")
 	lacks(result.replace("\x1b[0m", "", 1), "\x1b")
+
+
+@test
+def a_real_job_tells_how_far_it_is():
+	real()
+	contains(check(file(RIGHT)).err, "compile\ntest 0/2\n")
+
+
+@test
+def a_line_that_is_rewritten_never_wraps():
+	program = StandIn({"event": "progress", "text": "ä" * 300}, VERDICT)
+	_, shown = terminal(file(RIGHT), program=program)
+	equal(max(len(line) for line in shown.split("Passed")[0].split("\x1b[K")), 79 + len("\r"))
 
 
 @test
