@@ -16,16 +16,16 @@ static const struct column RANKING_COLUMNS[] = {
 	TEXT(struct ranking_row, engine),
 };
 #define RANKING_FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.submitted_at AS submitted_at_ms, j.engine"
+	"r.submitted_at AS submitted_at_ms, r.engine"
 static const struct statement RANKING = SELECT(struct ranking_row, RANKING_COLUMNS,
-	"SELECT " RANKING_FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id JOIN jobs j ON j.id = r.job_id "
+	"SELECT " RANKING_FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position BETWEEN ? AND ? ORDER BY r.position");
 /* A user's row, and the one below it, which tells whether the two are a tie. */
 static const struct statement OWN_ROW = SELECT(struct ranking_row, RANKING_COLUMNS,
 	"SELECT " RANKING_FIELDS " FROM ranking o "
 	"JOIN ranking r ON r.leaderboard_id = o.leaderboard_id AND r.task_version_id = o.task_version_id AND r.gpu = o.gpu "
 	"  AND r.position IN (o.position, o.position + 1) "
-	"JOIN users u ON u.id = r.user_id JOIN jobs j ON j.id = r.job_id "
+	"JOIN users u ON u.id = r.user_id "
 	"WHERE o.leaderboard_id = ? AND o.task_version_id = ? AND o.gpu = ? AND o.user_id = ? ORDER BY r.position");
 
 /* ---- the page ---- */

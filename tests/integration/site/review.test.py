@@ -116,10 +116,10 @@ def a_result_without_any_of_it_looks_as_it_always_did():
 		lacks(words, part)
 	contains(words, "The task’s own harness took the times. Its <input> is a class of its own.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
-	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
 	lacks(page(anyone, number).text, "data-engine")
 	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 1)
-	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET engine = 'custom' WHERE submission_id = {number}")
 
 
 @test
