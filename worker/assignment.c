@@ -15,15 +15,22 @@ struct work {
 	int64_t task_version_id, secret_seed;
 	const char *mode, *file_name, *definition;
 	struct blob_value source;
+	const char *rival_name; /* of a comparison; else NULL */
+	struct blob_value rival_source;
 };
 static const struct column WORK_COLUMNS[] = {
 	INTEGER(struct work, task_version_id), INTEGER(struct work, secret_seed), TEXT(struct work, mode),
 	TEXT(struct work, file_name), TEXT(struct work, definition), BLOB(struct work, source),
+	TEXT(struct work, rival_name), BLOB(struct work, rival_source),
 };
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
-	"SELECT s.task_version_id, l.secret_seed, s.mode, s.file_name, v.definition, b.content AS source "
-	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
-	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ?");
+	"SELECT s.task_version_id, l.secret_seed, IF(c.id IS NULL, s.mode, 'compare') AS mode, s.file_name, v.definition, "
+	"  b.content AS source, r.file_name AS rival_name, rb.content AS rival_source "
+	"FROM jobs j LEFT JOIN comparisons c ON c.id = j.comparison_id "
+	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
+	"JOIN blobs b ON b.sha256 = s.sha256 "
+	"LEFT JOIN submissions r ON r.id = c.incumbent_id LEFT JOIN blobs rb ON rb.sha256 = r.sha256 WHERE j.id = ?");
 
 struct task_file_row { const char *path; struct blob_value content; };
 static const struct column FILE_COLUMNS[] = { TEXT(struct task_file_row, path), BLOB(struct task_file_row, content) };
@@ -50,6 +57,11 @@ static json_t *file_json(const struct task_file_row *file)
 	if (text_is_utf8(bytes, length) && !memchr(bytes, '\0', length))
 		return json_pack("{s:s, s:s%}", "path", file->path, "text", bytes, length);
 	return json_pack("{s:s, s:o}", "path", file->path, "base64", base64(&file->content));
+}
+
+static json_t *source_json(const char *name, const struct blob_value *source)
+{
+	return json_pack("{s:s, s:s%}", "name", name, "text", source->length ? source->bytes : "", source->length);
 }
 
 static json_t *files_json(const struct task_file_row *files, size_t count)
@@ -80,13 +92,15 @@ void assignment_set_uuids(struct assignment *assignment, const char *uuids)
 }
 
 /* A profiler looks at one benchmark after the other: each may run twice, the second time without it, and then what the
- * profiler has found is put into words. */
+ * profiler has found is put into words. A comparison compiles two submissions and times them in turns. */
 static int64_t limit_ms(const struct task *task, const char *mode)
 {
 	enum { words_s = 120 };
 	int64_t all_s = task_compile_timeout_s + task->test_timeout_s + task->benchmark_timeout_s + task->ranked_timeout_s;
 	if (strcmp(mode, "profile") == 0)
 		all_s += (int64_t)task->benchmark_count * (2 * task->benchmark_timeout_s + words_s);
+	if (strcmp(mode, "compare") == 0)
+		all_s += task_compile_timeout_s + task->ranked_timeout_s;
 	return spare_ms + 1000 * all_s;
 }
 
@@ -97,6 +111,15 @@ static void plan(struct assignment *assignment, const struct task *task, const c
 	assignment->gpu_count = is_cpu(device) ? 1 : task_most_ranks(task);
 }
 
+/* What only some modes want. False when it could not be written as JSON. */
+static bool add_what_the_mode_wants(json_t *job, const struct work *work)
+{
+	bool is_comparison = work->rival_name != NULL, is_timed_secretly = is_comparison || strcmp(work->mode, "ranked") == 0;
+	if (is_timed_secretly && json_object_set_new(job, "secret_seed", json_integer(work->secret_seed)))
+		return false;
+	return !is_comparison || !json_object_set_new(job, "rival", source_json(work->rival_name, &work->rival_source));
+}
+
 int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
 	const struct tools *tools, struct assignment *assignment, struct error *error)
 {
@@ -104,7 +127,7 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	struct task_file_row *files;
 	struct task *task;
 	size_t count;
-	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->submission_id);
+	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->job_id);
 	if (!rc)
 		rc = database_rows(db, arena, &FILES, &files, &count, error, "i", work.task_version_id);
 	json_t *definition = rc ? NULL : json_loads(work.definition, 0, NULL);
@@ -114,14 +137,14 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 		return rc;
 	plan(assignment, task, work.mode, device);
 	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
-	assignment->message = json_pack("{s:{s:I, s:s, s:o, s:o, s:o, s:{s:s, s:s%}, s:s, s:s}}", "job",
+	json_t *job = json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:s}",
 		"id", (json_int_t)claim->job_id, "mode", work.mode, "device", device_json(device), "task", definition,
-		"files", files_json(files, count), "submission", "name", work.file_name,
-		"text", work.source.length ? work.source.bytes : "", work.source.length,
+		"files", files_json(files, count), "submission", source_json(work.file_name, &work.source),
 		"python", tools->python, "nvcc", tools->nvcc);
-	if (!assignment->message)
+	if (!job || !add_what_the_mode_wants(job, &work)) {
+		json_decref(job);
 		return fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)claim->job_id);
-	if (strcmp(work.mode, "ranked") == 0)
-		json_object_set_new(json_object_get(assignment->message, "job"), "secret_seed", json_integer(work.secret_seed));
+	}
+	assignment->message = json_pack("{s:o}", "job", job);
 	return 0;
 }
