@@ -12,14 +12,13 @@ enum { rows_per_page = 100 };
 static const struct column RANKING_COLUMNS[] = {
 	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), INTEGER(struct ranking_row, user_id),
 	TEXT(struct ranking_row, user), REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns),
-	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms),
-	TEXT(struct ranking_row, engine), TEXT(struct ranking_row, asked_for),
+	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine),
+	TEXT(struct ranking_row, asked_for),
 };
 #define RANKING_FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.submitted_at AS submitted_at_ms, j.engine"
+	"r.submitted_at AS submitted_at_ms, r.engine"
 #define RANKING_WITH(asked_for) SELECT(struct ranking_row, RANKING_COLUMNS, \
 	"SELECT " RANKING_FIELDS ", " asked_for " AS asked_for FROM ranking r JOIN users u ON u.id = r.user_id " \
-	"JOIN jobs j ON j.id = r.job_id " \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position BETWEEN ? AND ? ORDER BY r.position")
 static const struct statement RANKING = RANKING_WITH("NULL");
 /* In the same question, because the page is to ask few. Who stands further down was compared only if he stood among the
@@ -30,7 +29,7 @@ static const struct statement OWN_ROW = SELECT(struct ranking_row, RANKING_COLUM
 	"SELECT " RANKING_FIELDS ", NULL AS asked_for FROM ranking o "
 	"JOIN ranking r ON r.leaderboard_id = o.leaderboard_id AND r.task_version_id = o.task_version_id AND r.gpu = o.gpu "
 	"  AND r.position IN (o.position, o.position + 1) "
-	"JOIN users u ON u.id = r.user_id JOIN jobs j ON j.id = r.job_id "
+	"JOIN users u ON u.id = r.user_id "
 	"WHERE o.leaderboard_id = ? AND o.task_version_id = ? AND o.gpu = ? AND o.user_id = ? ORDER BY r.position");
 
 /* ---- the page ---- */

@@ -322,8 +322,7 @@ static int read_view(struct request *request, const struct submission_row *row, 
 		return rc;
 	*view = (struct submission_view){
 		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
-		.may_see_output = is_owner(request, row), .may_review = request->viewer.role == ROLE_ADMIN,
-		.may_see_faults = request->viewer.role == ROLE_ADMIN,
+		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
 	};
 	for (size_t i = 0; i < job_count; i++)
 		view->may_cancel = view->may_cancel || (is_owner(request, row) && can_be_cancelled(&jobs[i]));

@@ -3,10 +3,10 @@
 #define PODIUM_CGI_SUBMISSION_H
 
 #include "cgi/comparison.h"
+#include "cgi/result.h"
 #include "cgi/samples.h"
 #include "lib/database.h"
 #include "lib/peaks.h"
-#include "lib/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,8 +74,7 @@ struct submission_view {
 	const struct submission_row *row;
 	const struct job_row *jobs; size_t job_count;
 	bool may_see_source, may_see_output;
-	bool may_review;              /* an admin */
-	bool may_see_faults;          /* why a comparison came to nothing, which may tell of the other one's source */
+	bool is_admin;
 	bool may_cancel;              /* the viewer may, and something is left to cancel */
 	const char *source;           /* NULL unless may_see_source, and where it is too long for a page */
 };
