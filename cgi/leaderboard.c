@@ -12,10 +12,11 @@ enum { rows_per_page = 100 };
 static const struct column RANKING_COLUMNS[] = {
 	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), INTEGER(struct ranking_row, user_id),
 	TEXT(struct ranking_row, user), REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns),
-	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, asked_for),
+	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine),
+	TEXT(struct ranking_row, asked_for),
 };
 #define RANKING_FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.submitted_at AS submitted_at_ms"
+	"r.submitted_at AS submitted_at_ms, r.engine"
 #define RANKING_WITH(asked_for) SELECT(struct ranking_row, RANKING_COLUMNS, \
 	"SELECT " RANKING_FIELDS ", " asked_for " AS asked_for FROM ranking r JOIN users u ON u.id = r.user_id " \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position BETWEEN ? AND ? ORDER BY r.position")
@@ -141,8 +142,8 @@ static json_t *row_json(const struct ranking_row *row)
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
-	return json_pack("{s:I, s:s, s:f, s:I, s:s}", "rank", (json_int_t)row->place, "user", row->user, "score_ns", row->score_ns,
-		"submission", (json_int_t)row->submission_id, "submitted_at", submitted_at);
+	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?}", "rank", (json_int_t)row->place, "user", row->user, "score_ns", row->score_ns,
+		"submission", (json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine);
 }
 
 int page_leaderboard_json(struct request *request)
@@ -167,12 +168,13 @@ static void csv_row(struct buffer *out, const struct ranking_row *row)
 	csv_real(out, row->score_ns);
 	csv_integer(out, row->submission_id);
 	csv_text(out, submitted_at);
+	csv_text(out, row->engine ? row->engine : "");
 	csv_end_line(out);
 }
 
 int page_leaderboard_csv(struct request *request)
 {
-	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at" };
+	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at", "engine" };
 	struct whole_ranking whole = {0};
 	int rc = read_whole(request, &whole);
 	if (rc)

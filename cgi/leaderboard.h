@@ -10,7 +10,7 @@
 struct ranking_row {
 	int64_t position, place; /* the order of the page, and the rank that ties share */
 	int64_t user_id, submission_id, submitted_at_ms;
-	const char *user;
+	const char *user, *engine; /* engine NULL: not known */
 	double score_ns, score_err_ns;
 	bool is_tie;             /* shares its place with a neighbour */
 	const char *asked_for;   /* JSON of the comparisons that it has asked for; NULL: none, or not read */

@@ -1,6 +1,7 @@
 #include "lib/ranking.h"
 
 #include "lib/comparison.h"
+#include "lib/job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct ranked_job {
 	int64_t user_id, submission_id, job_id;
 	double score_ns, score_err_ns;
 	int64_t submitted_at_ms;
+	const char *engine;
 };
 
 struct id_row { int64_t id; };
@@ -22,7 +24,7 @@ static const struct column RANKED_JOB_COLUMNS[] = {
 	INTEGER(struct ranked_job, leaderboard_id), INTEGER(struct ranked_job, task_version_id),
 	TEXT(struct ranked_job, gpu), INTEGER(struct ranked_job, user_id), INTEGER(struct ranked_job, submission_id),
 	INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns), REAL(struct ranked_job, score_err_ns),
-	TIME(struct ranked_job, submitted_at_ms),
+	TIME(struct ranked_job, submitted_at_ms), TEXT(struct ranked_job, engine),
 };
 static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct ranking_entry, user_id), INTEGER(struct ranking_entry, submission_id),
@@ -32,8 +34,9 @@ static const struct column ENTRY_COLUMNS[] = {
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 #define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
-	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms"
-#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL"
+	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine"
+#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
+	"AND NOT " SQL_IS_HELD("j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
@@ -43,7 +46,7 @@ static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JO
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
 static const struct statement BEST_OF_ALL = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms "
+	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, engine "
 	"FROM (SELECT " RANKED_JOB_FIELDS ", ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
 	"  ORDER BY j.score_ns, s.id) AS number "
 	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
@@ -64,9 +67,9 @@ static const struct statement CLEAR = COMMAND("DELETE FROM ranking WHERE leaderb
 /* Position and place stay as they are, or 0 for a new entry, until the new order is known. */
 static const struct statement PUT_ENTRY = COMMAND(
 	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-	"submitted_at, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
+	"submitted_at, engine, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
 	"submission_id = VALUES(submission_id), job_id = VALUES(job_id), score_ns = VALUES(score_ns), "
-	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at)");
+	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = VALUES(engine)");
 static const struct statement MOVE_ENTRY = COMMAND(
 	"UPDATE ranking SET position = ?, place = ? WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 static const struct statement SHIFT_ENTRIES = COMMAND(
@@ -80,8 +83,8 @@ static struct ranking_key key_of(const struct ranked_job *job)
 
 static int put_entry(struct database *db, const struct ranked_job *job, struct error *error)
 {
-	return database_execute(db, &PUT_ENTRY, error, "iisiiiddt", job->leaderboard_id, job->task_version_id, job->gpu,
-		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms);
+	return database_execute(db, &PUT_ENTRY, error, "iisiiiddts", job->leaderboard_id, job->task_version_id, job->gpu,
+		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine);
 }
 
 /* ---- bringing positions up to date ---- */

@@ -93,6 +93,54 @@ def pretend_ncu(folder, does=PROFILES, size=1000):
 	return {"PATH": f"{folder}:{os.environ['PATH']}"}, calls
 
 
+RUNNER = '''#!/usr/bin/python3
+"""Stands in for podium-run: a ranked job gets the result that the submission's first line says, as JSON behind "# ": members of
+the timed cases in "cases", members of the verdict in "verdict", the spec of each case from the task. Comparisons come to nothing."""
+import json, os, sys
+
+if not any(word.startswith("--directory") for word in sys.argv[1:]) or any(word.startswith("--check-host") for word in sys.argv[1:]):
+	os.execv("{program}", ["{program}", *sys.argv[1:]])
+
+
+def say(**event):
+	print(json.dumps(event), flush=True)
+
+
+def stage(job, position, name, cases):
+	say(event="stage", job=job["id"], position=position, stage=name, command="")
+	for index, (spec, members) in enumerate(cases):
+		say(event="case", job=job["id"], position=position, index=index, spec=spec, verdict="passed", message="", **members)
+	say(event="stage_end", job=job["id"], position=position, verdict="passed", message="", exit_code=0, duration_ms=1)
+
+
+say(event="ready", version="0")
+for line in sys.stdin:
+	job = json.loads(line).get("job")
+	if not job:
+		continue
+	told = json.loads(job["submission"]["text"].splitlines()[0][2:])
+	task = job["task"]
+	stage(job, 0, "compile", [])
+	if job["mode"] != "compare":
+		stage(job, 1, "test", [(spec, {{}}) for spec in task["tests"]])
+	if job["mode"] in ("benchmark", "ranked"):
+		stage(job, 2, job["mode"], list(zip(task["benchmarks"], told["cases"])))
+	score = {{"score_ns": told["cases"][-1]["mean_ns"], "score_err_ns": 10.0}} if job["mode"] == "ranked" else {{}}
+	say(event="verdict", job=job["id"], verdict="passed", reason="", **{{"engine": "isolated", **score, **told.get("verdict", {{}})}})
+'''
+
+
+def pretend_runner(folder, program):
+	"""Makes a podium-run in `folder` that says what submissions tell it to; `program` is the real one. Returns the
+	environment in which a worker starts it."""
+	folder.mkdir(exist_ok=True)
+	folder.chmod(0o755)
+	runner = folder / "podium-run"
+	runner.write_text(RUNNER.format(program=program))
+	runner.chmod(0o755)
+	return {"PODIUM_WORKER_RUNNER": str(runner)}
+
+
 # Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict; "hang" waits for the
 # cancellation, "die" ends without a word. It finds no Python, which would take seconds, and else is podium-run itself.
 RUN = """#!/usr/bin/python3
