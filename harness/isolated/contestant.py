@@ -176,6 +176,9 @@ class Outputs:
 	def tensor_key(self, value, leaves, bounds):
 		if type(value) not in self.tensors.plain_types:
 			raise NoOutput(f"custom_kernel returned a {type(value).__name__}; return a plain torch.Tensor.")
+		fault = self.tensors.fault(value)
+		if fault:
+			raise NoOutput(f"custom_kernel returned {fault}; return tensors as they lie in memory, on the device of the input or on the CPU.")
 		value = self.tensors.detach(value)
 		if value.is_conj() or value.is_neg():
 			value = value.resolve_conj().resolve_neg()
@@ -402,9 +405,13 @@ class Contestant:
 				if self.is_cuda:
 					self.synchronize()
 			return wire.RETURNED, spec.number, own_ns
+		except wire.Gone:
+			raise
 		except NoOutput as fault:
 			say(str(fault))
-			return wire.NO_OUTPUT, 0, 0.0
+		except Exception as error:  # a submission can have changed everything that this uses
+			say(accuse("What custom_kernel returned could not be taken away; it", error))
+		return wire.NO_OUTPUT, 0, 0.0
 
 	def run_on_cpu(self, data):
 		kernel = self.kernel
