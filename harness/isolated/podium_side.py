@@ -80,7 +80,9 @@ class Side:
 		if isinstance(error, wire.TimedOut):
 			return Stop(EXIT_TIME, f"{self.noun} did not answer within {self._call.limit_ns / 1e9:.3g} s.")
 		if isinstance(error, wire.Violation):
-			return Stop(EXIT_VIOLATION, str(error).replace("The submission's process", f"{self.noun}'s process"))
+			said, usual = str(error), "The submission's process"
+			said = said if said.startswith((usual, self.noun)) else f"{usual} broke the protocol: {said}"
+			return Stop(EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process"))
 		return Stop(EXIT_RAISED, f"The judge could not get what it needs: {error}")
 
 	def _last_words(self):

@@ -549,7 +549,8 @@ def streams_that_write_after_the_return_are_noticed():
 
 def random_tree(chance, depth=0):
 	kind = chance.choice((tree.TUPLE, tree.LIST, tree.DICT, tree.TENSOR, tree.TENSOR, tree.INT, tree.FLOAT, tree.TEXT, tree.NONE, tree.OTHER))
-	node = tree.Node(kind if depth < 4 else tree.TENSOR, text="ndarray" if kind == tree.OTHER else "")
+	kind = kind if depth < 4 else tree.TENSOR
+	node = tree.Node(kind, text="ndarray" if kind == tree.OTHER else "")
 	if node.kind in tree.CONTAINERS:
 		node.children = [random_tree(chance, depth + 1) for _ in range(chance.randrange(4))]
 		for index, child in enumerate(node.children):
