@@ -35,8 +35,8 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
+from podium_words import accuse, explain
 
-OURS = os.path.dirname(os.path.abspath(__file__))
 NULL, ENTRY, RIVAL = 4, 5, 6
 MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
 WITH_NONCE = ("leaderboard", "compare")
@@ -85,15 +85,6 @@ class Report:
 # ---- the task ----
 
 
-def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of the engine."""
-	frame = error.__traceback__
-	while frame is not None and os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS:
-		frame = frame.tb_next
-	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
-
-
 @contextlib.contextmanager
 def failing_with(code, what):
 	"""Turns what the task's own code raises into a CaseFailed."""
@@ -102,8 +93,7 @@ def failing_with(code, what):
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
-		last = traceback.format_exception_only(type(error), error)[-1].strip()
-		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
+		raise CaseFailed(code, accuse(what, error)) from None
 
 
 def read_answer(answer):
@@ -264,6 +254,14 @@ class Trial:
 
 	def play(self, side, data, image, pinned=True):
 		"""One call, checked. Returns Taken and what the check says; (None, "") where the output has a new form."""
+		try:
+			return self._play(side, data, image, pinned)
+		except CaseFailed as failure:
+			if side is not self.judge.rival or failure.code == EXIT_CASE:
+				raise
+			raise Stop(failure.code, f"{side.noun} failed: {failure.text}") from None
+
+	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
 		taken = side.play(image, patience.limit_s(), pinned)
 		patience.note(began)
@@ -300,11 +298,10 @@ class Trial:
 	def test(self, side):
 		"""The case as it is written. Returns what the check says."""
 		data, image = self.judge.make(*self.case.as_written())
-		for _ in range(staging.wire.MOST_PROBES + 1):
+		while True:  # the side gives up where the form changes all the time
 			taken, message = self.play(side, data, image, pinned=False)
 			if taken:
 				return message
-		raise CaseFailed(EXIT_WRONG, "custom_kernel returned something of another form each time.")
 
 	def warm_up(self, measurement):
 		least, most = self.rule.warm_calls
@@ -414,7 +411,7 @@ class Judge:
 	def __init__(self, mode, report, seeds, cases, budget):
 		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
 		self.code, self.last_words = 0, ""
-		self.conditions = None
+		self.conditions, self.rival = None, None
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -468,7 +465,7 @@ class Judge:
 
 	def run(self, entry, null, rival):
 		"""Runs every case, whatever becomes of the others. Returns the exit code."""
-		noun = MODES[self.mode]
+		noun, self.rival = MODES[self.mode], rival
 		self.report.line(f"{noun}-count", len(self.cases))
 		if self.seeds.nonce:
 			self.report.line("nonce", self.seeds.nonce.hex())
@@ -483,8 +480,7 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		until = self.budget.share_s(len(self.cases) - index)
-		trial = Trial(self, case, null, min(until, monotonic() + self.rule.most_s) if self.device.is_cuda else until)
+		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
 		try:
 			if self.code == EXIT_CUDA:
 				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
@@ -503,8 +499,7 @@ class Judge:
 		if self.mode == "test":
 			message = trial.test(sides[0])
 			return [("message", message)] if message else []
-		if not self.device.is_cuda:
-			trial.until = min(trial.until, monotonic() + self.rule.most_s)
+		trial.until = min(trial.until, monotonic() + self.rule.most_s)
 		if self.mode == "compare":
 			ours, theirs = trial.compare(*sides)
 			return self.figures(ours) + self.comparison(ours, theirs)
@@ -579,7 +574,7 @@ def is_socket(descriptor):
 
 def open_sides(mode):
 	"""(the entry, the null, the rival); None for those that this mode does without."""
-	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The submission to compare with"}
+	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The other submission"}
 	if mode != "compare":
 		del wanted[RIVAL]
 	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]
