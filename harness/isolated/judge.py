@@ -37,8 +37,8 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
+from podium_words import accuse, explain
 
-OURS = os.path.dirname(os.path.abspath(__file__))
 NULL, ENTRY, RIVAL = 4, 5, 6
 MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
 WITH_NONCE = ("leaderboard", "compare")
@@ -87,15 +87,6 @@ class Report:
 # ---- the task ----
 
 
-def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of the engine."""
-	frame = error.__traceback__
-	while frame is not None and os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS:
-		frame = frame.tb_next
-	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
-
-
 @contextlib.contextmanager
 def failing_with(code, what):
 	"""Turns what the task's own code raises into a CaseFailed."""
@@ -104,8 +95,7 @@ def failing_with(code, what):
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
-		last = traceback.format_exception_only(type(error), error)[-1].strip()
-		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
+		raise CaseFailed(code, accuse(what, error)) from None
 
 
 def read_answer(answer):
@@ -586,7 +576,7 @@ def is_socket(descriptor):
 
 def open_sides(mode):
 	"""(the entry, the null, the rival); None for those that this mode does without."""
-	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The submission to compare with"}
+	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The other submission"}
 	if mode != "compare":
 		del wanted[RIVAL]
 	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]

@@ -116,15 +116,11 @@ def timed_runs_report_figures_samples_and_the_constant():
 
 @test
 def a_comparison_reports_the_ratio_with_its_interval():
-	slow = "import time\ndef custom_kernel(data):\n\ttime.sleep(0.03)\n\treturn sum(data)\n"
-	fast = "import time\ndef custom_kernel(data):\n\ttime.sleep(0.003)\n\treturn sum(data)\n"
-	result = adds(slow, "compare", rival=fast)
+	result = adds(mode="compare", rival="def custom_kernel(data): return 0 + sum(data)\n")
 	ends_with(result, 0, "check: pass")
 	check_figures(result.lines, "benchmark.0")
-	ratio, low, high = (float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio", "ratio_low", "ratio_high"))
-	assert 1 < ratio < 40 and low <= ratio <= high, (low, ratio, high)
-	assert float(result.lines["benchmark.0.rival"]) < float(result.lines["benchmark.0.mean"])
-	assert float(result.lines["benchmark.0.ratio_err"]) >= 0
+	ratio, low, high, err, rival = (float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio", "ratio_low", "ratio_high", "ratio_err", "rival"))
+	assert 0 < low <= ratio <= high and err >= 0 and rival >= 1, (low, ratio, high, err, rival)
 
 
 @test
@@ -800,8 +796,8 @@ def the_submission_may_be_called_otherwise():
 
 @test
 def a_rival_that_fails_is_named():
-	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 112, "The submission to compare with failed: expected")
-	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The submission to compare with's process ended")
+	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 112, "The other submission failed: expected")
+	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The other submission's process ended")
 
 
 # ---- tasks that cannot be split ----
