@@ -482,6 +482,8 @@ class Liar(contestant.Contestant):
 			if how == "early":
 				spec.area.host[place:place + 8] = os.urandom(8)
 			wire.done(self.page, *answer)
+			if how == "early":
+				time.sleep(0.5)
 			while how == "late" and not os.path.exists("../judge/noted"):
 				time.sleep(0.001)
 			spec.area.host[place:place + 8] = right if how == "early" else os.urandom(8)
