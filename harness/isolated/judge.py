@@ -498,7 +498,7 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
+		trial = Trial(self, case, null if self.mode != "test" else None, self.budget.share_s(len(self.cases) - index))
 		try:
 			lines = self.lines_of(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
