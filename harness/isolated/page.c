@@ -4,7 +4,6 @@
 #include "driver.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
