@@ -3,10 +3,10 @@
 #define PODIUM_CGI_SUBMISSION_H
 
 #include "cgi/comparison.h"
-#include "cgi/result.h"
 #include "cgi/samples.h"
 #include "lib/database.h"
 #include "lib/peaks.h"
+#include "lib/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>

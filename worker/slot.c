@@ -1,11 +1,12 @@
 #include "worker/slot.h"
 
+#include "lib/clock.h"
+#include "lib/job_message.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "worker/contact.h"
 #include "worker/result.h"
 #include "worker/room.h"
-#include "worker/run/clock.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -302,7 +303,7 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 		buffer_printf(&uuids, "%s%s", i ? "," : "", chosen[i]->uuid);
 	}
 	if (!rc)
-		assignment_set_uuids(assignment, buffer_string(&uuids));
+		job_message_set_uuids(assignment->message, buffer_string(&uuids));
 	return rc;
 }
 

@@ -31,9 +31,6 @@ int admin_usage(const char *command);
 /* The database of the settings, or NULL after a complaint. */
 struct database *admin_connect(void);
 
-/* Reads a folder or a zip as the panel would take it in. */
-int admin_read_upload(struct fileset *set, const char *path, struct error *error); /* upload.c */
-
 /* Who the audit log says it was. */
 extern const struct actor admin_actor;
 

@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "lib/blob.h"
+#include "lib/device.h"
 #include "lib/format.h"
 #include "lib/submission.h"
 

@@ -1,7 +1,7 @@
 /* What the texts and the JSON of a result say, as rows that a page can show. All of it may come from a submission, so
  * what does not read as expected is left as it is or left out. */
-#ifndef PODIUM_CGI_RESULT_H
-#define PODIUM_CGI_RESULT_H
+#ifndef PODIUM_LIB_RESULT_H
+#define PODIUM_LIB_RESULT_H
 
 #include "lib/arena.h"
 

@@ -1,4 +1,4 @@
-#include "cgi/result.h"
+#include "lib/result.h"
 
 #include "lib/buffer.h"
 #include "lib/scope.h"
