@@ -162,6 +162,7 @@ def a_tie_is_told_on_both_pages_and_in_the_ranking():
 	page = words(anyone, "/leaderboard/small")
 	contains(page, f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a tie.")
 	contains(page, "1 tie")
+	contains(page, "Those of the first ten that are too close to tell apart run against each other, in turns on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(links(anyone, path), f"/submission/{first if path.endswith(str(second)) else second}")
 
