@@ -18,6 +18,11 @@ const char *comparison_device(const char *gpu)
 
 /* ---- words ---- */
 
+const char *comparison_figure(struct arena *arena, double ratio)
+{
+	return arena_printf(arena, "%.4f", ratio);
+}
+
 /* As many decimals as it takes to see which side of 1 a bound is on. */
 static int decimals_for(double bound)
 {
@@ -49,6 +54,11 @@ const char *comparison_words(struct arena *arena, const struct comparison_row *r
 
 /* ---- reading ---- */
 
+static int64_t integer_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
 static double real_of(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -68,7 +78,7 @@ size_t comparison_parse(struct arena *arena, const char *json, struct comparison
 	*rows = count ? arena_array(arena, struct comparison_row, count) : NULL;
 	json_array_foreach(list, index, one) {
 		(*rows)[index] = (struct comparison_row){
-			.job_id = SQL_NULL_INTEGER, .rival_id = json_integer_value(json_object_get(one, "rival_id")),
+			.id = integer_of(one, "id"), .job_id = SQL_NULL_INTEGER, .rival_id = integer_of(one, "rival_id"),
 			.rival = text_of(arena, one, "rival"), .state = text_of(arena, one, "state"), .ratio = real_of(one, "ratio"),
 			.ratio_low = real_of(one, "low"), .ratio_high = real_of(one, "high"), .counts = 1,
 		};

@@ -13,6 +13,7 @@ handler page_task, page_task_file, page_task_raw, page_template_raw, page_langua
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* submission.c */
+handler page_comparison;
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact, page_submission_cancel,
 	action_submission_cancel;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */

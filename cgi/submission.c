@@ -3,6 +3,7 @@
 
 #include "cgi/job_words.h"
 #include "cgi/pages.h"
+#include "cgi/paging.h"
 #include "lib/blob.h"
 #include "lib/cancellation.h"
 #include "lib/gzip.h"
@@ -99,12 +100,12 @@ static const struct statement SAMPLES = SELECT(struct samples_row, SAMPLES_COLUM
 
 /* Seen from the submission's side, so its time is always the dividend. */
 static const struct column COMPARISON_COLUMNS[] = {
-	INTEGER(struct comparison_row, job_id), INTEGER(struct comparison_row, rival_id), TEXT(struct comparison_row, rival),
+	INTEGER(struct comparison_row, id), INTEGER(struct comparison_row, job_id), INTEGER(struct comparison_row, rival_id), TEXT(struct comparison_row, rival),
 	TEXT(struct comparison_row, state), TEXT(struct comparison_row, reason), REAL(struct comparison_row, ratio),
 	REAL(struct comparison_row, ratio_low), REAL(struct comparison_row, ratio_high), INTEGER(struct comparison_row, counts),
 };
 static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPARISON_COLUMNS,
-	"SELECT c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
+	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
 	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.rival_job_id) AS counts "
 	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, c.incumbent_job_id AS rival_job_id, "
 	"    c.ratio, c.ratio_low, c.ratio_high "
@@ -144,15 +145,6 @@ static const struct statement PARTS = SELECT(struct part_row, PART_COLUMNS,
 	"SELECT content FROM artifact_parts WHERE artifact_id = ? ORDER BY part");
 
 /* ---- reading ---- */
-
-/* A number in the address; 0 if it is none. */
-static int64_t path_number(const struct request *request, size_t index)
-{
-	const char *text = request->path_parameters[index];
-	char *end;
-	long long number = strtoll(text, &end, 10);
-	return *end || number <= 0 || strlen(text) > 18 ? 0 : number;
-}
 
 static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
 {

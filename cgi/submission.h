@@ -3,7 +3,6 @@
 #define PODIUM_CGI_SUBMISSION_H
 
 #include "cgi/comparison.h"
-#include "lib/result.h"
 #include "cgi/samples.h"
 #include "lib/database.h"
 #include "lib/peaks.h"

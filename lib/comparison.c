@@ -17,9 +17,8 @@ static const struct statement PUT = COMMAND(
 	"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
 	"SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id FROM ranking a "
 	"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
-	"JOIN jobs one ON one.id = a.job_id AND one.engine = 'isolated' "
-	"JOIN jobs other ON other.id = b.job_id AND other.engine = 'isolated' "
 	"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? AND b.user_id = ? "
+	"AND a.engine = 'isolated' AND b.engine = 'isolated' "
 	"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
 	"  WHERE c.challenger_job_id IN (a.job_id, b.job_id) AND c.incumbent_job_id IN (a.job_id, b.job_id) "
 	"  AND " SQL_COMPARISON_STANDS("c", "j") ")");

@@ -29,4 +29,10 @@ ALTER TABLE jobs
   ADD CONSTRAINT jobs_comparison FOREIGN KEY IF NOT EXISTS (comparison_id) REFERENCES comparisons (id) ON DELETE CASCADE,
   ADD CONSTRAINT IF NOT EXISTS jobs_owner CHECK ((submission_id IS NULL) <> (comparison_id IS NULL));
 
+ALTER TABLE measurements
+  ADD COLUMN IF NOT EXISTS rival_ns   DOUBLE NULL COMMENT 'of a comparison: the incumbent''s mean; mean_ns is the challenger''s',
+  ADD COLUMN IF NOT EXISTS ratio      DOUBLE NULL COMMENT 'the challenger''s time / the incumbent''s',
+  ADD COLUMN IF NOT EXISTS ratio_low  DOUBLE NULL COMMENT '95 % interval',
+  ADD COLUMN IF NOT EXISTS ratio_high DOUBLE NULL;
+
 ALTER TABLE stages MODIFY name ENUM('compile', 'test', 'benchmark', 'ranked', 'profile', 'compare') NOT NULL;

@@ -37,7 +37,6 @@ static struct file *files_of(struct arena *arena, const struct task_file_row *ro
 	return files;
 }
 
-
 int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
 	const struct tools *tools, struct assignment *assignment, struct error *error)
 {

@@ -33,6 +33,10 @@ static const struct statement PUT_JUDGED = COMMAND(
 	"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.median_ns = ?, m.low_ns = ?, m.high_ns = ?, "
 	"m.constant_ns = ?, m.own_ns = ?, m.gap_ns = ?, m.blocks = ?, m.repeated = ?, m.samples = ?, m.device = ? "
 	"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
+/* What is said of a case of a comparison. */
+static const struct statement PUT_COMPARED = COMMAND(
+	"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.rival_ns = ?, m.ratio = ?, m.ratio_low = ?, m.ratio_high = ? "
+	"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
 static const struct statement APPEND_OUT = COMMAND("UPDATE stages SET stdout = CONCAT(stdout, ?) WHERE job_id = ? AND position = ?");
 static const struct statement APPEND_ERR = COMMAND("UPDATE stages SET stderr = CONCAT(stderr, ?) WHERE job_id = ? AND position = ?");
 static const struct statement END_STAGE = COMMAND(
@@ -148,13 +152,22 @@ static int write_judged(const struct writing *to, const json_t *event, struct er
 		integer_of(event, "position"), integer_of(event, "index"));
 }
 
+static int write_compared(const struct writing *to, const json_t *event, struct error *error)
+{
+	return database_execute(to->db, &PUT_COMPARED, error, "ddddiii", real_of(event, "rival_ns"), real_of(event, "ratio"),
+		real_of(event, "ratio_low"), real_of(event, "ratio_high"), to->claim->job_id, integer_of(event, "position"),
+		integer_of(event, "index"));
+}
+
 static int write_case(const struct writing *to, const json_t *event, struct error *error)
 {
 	int rc = database_execute(to->db, &PUT_CASE, error, "isssidddddii", integer_of(event, "index"), text_of(event, "spec"),
 		text_of(event, "verdict"), text_of(event, "message"), integer_of(event, "runs"), real_of(event, "mean_ns"),
 		real_of(event, "std_ns"), real_of(event, "err_ns"), real_of(event, "best_ns"), real_of(event, "worst_ns"),
 		to->claim->job_id, integer_of(event, "position"));
-	return rc || !json_object_get(event, "blocks") ? rc : write_judged(to, event, error);
+	if (!rc && json_object_get(event, "blocks"))
+		rc = write_judged(to, event, error);
+	return rc || !json_object_get(event, "ratio") ? rc : write_compared(to, event, error);
 }
 
 static int write_log(const struct writing *to, const json_t *event, struct error *error)

@@ -162,6 +162,7 @@ def a_tie_is_told_on_both_pages_and_in_the_ranking():
 	page = words(anyone, "/leaderboard/small")
 	contains(page, f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a tie.")
 	contains(page, "1 tie")
+	contains(page, "Those of the first ten that are too close to tell apart run against each other, in turns on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(links(anyone, path), f"/submission/{first if path.endswith(str(second)) else second}")
 
@@ -174,8 +175,8 @@ def the_faster_one_stands_first_and_both_pages_say_by_how_much():
 	contains(words(anyone, f"/submission/{first}"), "1.012 (1.009 to 1.015): 1.2 % slower.")
 	rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
 	equal([(row["rank"], row["user"]) for row in rows], [(1, "dora"), (2, "ada")])
-	equal(sorted(rows[0]), ["rank", "score_ns", "submission", "submitted_at", "user"])
-	equal(fresh(anyone, "/leaderboard/small.csv").text.split("\r\n")[0], "rank,user,score_ns,submission,submitted_at")
+	equal({"rank", "score_ns", "submission", "submitted_at", "user"} - set(rows[0]), set())
+	contains(fresh(anyone, "/leaderboard/small.csv").text, "rank,user,score_ns,submission,submitted_at")
 
 
 @test
@@ -204,6 +205,52 @@ def one_that_comes_to_nothing_is_told_and_its_reason_only_to_admins():
 		lacks(page, "Line 3")
 	contains(words(admin, f"/submission/{second}"), "so their scores decide. Line 3 of the other one's source is <b>wrong</b>.")
 	lacks(words(anyone, "/leaderboard/small"), "omparison")
+
+
+# ---- its own page ----
+
+def number_of_comparison():
+	return sql("SELECT MAX(id) FROM comparisons")[0][0]
+
+
+@test
+def its_page_says_who_ran_against_whom_and_how_far_it_is():
+	first, second = two_that_are_close(hang=True)
+	until(lambda: comparison("progress") == "timing 1/1")
+	path = f"/comparison/{number_of_comparison()}"
+	page = words(anyone, path)
+	contains(page, f"#{second} of dora against #{first} of ada on CPU, asked for just now.")
+	contains(page, "It runs: timing 1/1. The places may still change.")
+	for source in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
+		contains(links(anyone, source), path)
+	for target in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora", "/leaderboard/small"):
+		contains(links(anyone, path), target)
+
+
+@test
+def its_page_has_the_times_and_the_ratio_of_each_case():
+	cases = [{"spec": f"size: {size}; seed: 1", "mean_ns": 1000.0 * size, "rival_ns": 1010.0 * size, **FASTER} for size in (1, 20)]
+	two_that_are_close(**FASTER, cases=cases)
+	until(lambda: comparison() == "done")
+	page = words(anyone, f"/comparison/{number_of_comparison()}")
+	contains(page, "dora’s time was so many of ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster")
+	contains(page, "1 size: 1 seed: 1 1.000 µs 1.010 µs 0.9880 0.9850 to 0.9910 2 size: 20 seed: 1 20.00 µs 20.20 µs 0.9880")
+	contains(page, "ended just now on here.")
+
+
+@test
+def a_page_of_one_that_came_to_nothing_says_so_and_one_that_never_was_is_not_found():
+	two_that_are_close(verdict="runtime error", reason="Line 3 is <b>wrong</b>.")
+	until(lambda: comparison() == "done")
+	path = f"/comparison/{number_of_comparison()}"
+	contains(words(anyone, path), "It came to no result, so the scores of the two decide.")
+	lacks(words(dora, path), "Line 3")
+	contains(words(admin, path), "Line 3 is <b>wrong</b>.")
+	equal(links(anyone, path).count("/user/dora"), 1)
+	for path in ("/comparison/999999", "/comparison/0", "/comparison/x", "/comparison/1x", "/comparison/99999999999999999999"):
+		answer = anyone.get(path)
+		equal(answer.status, 404)
+		contains(answer.words(), "There is no comparison with this number.")
 
 
 # ---- where it does not appear ----
@@ -276,7 +323,7 @@ def among_a_hundred_thousand_submissions_pages_read_little():
 		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
 			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 0.998, 0.994, 1.003
 			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.gpu = a.gpu AND b.position = a.position + 1 WHERE a.position < 200;
-		INSERT INTO jobs (comparison_id, user_id, gpu, priority, state) SELECT id, 0, gpu, 1, 'done' FROM comparisons;
+		INSERT INTO jobs (comparison_id, user_id, gpu, priority, state) SELECT id, 0, gpu, 1, 'done' FROM comparisons WHERE gpu = 'H200';
 		ANALYZE TABLE comparisons, jobs""")
 	entry = sql("SELECT submission_id FROM ranking WHERE position = 5")[0][0]
 	for path, most, times in (("/leaderboard/bench", 2000, 10), (f"/submission/{entry}", 500, 2), ("/queue", 500, 0), ("/user/user1", 500, 0)):

@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from pretend import PretendedRun  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
-from workers import BUILD, Worker, admin, close, job, load_task, scratch, sql, submit, until, wait_for  # noqa: E402
+from workers import BUILD, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, until, wait_for  # noqa: E402
 
 podium_run = PretendedRun(scratch / "pretended", BUILD / "podium-run")
 RATIO = {"ratio": 0.99, "ratio_low": 0.985, "ratio_high": 0.995}
@@ -88,6 +88,17 @@ def its_ratio_is_stored_and_changes_the_places_with_the_verdict():
 	before = sql("SELECT * FROM ranking ORDER BY position")
 	admin("ranking", "rebuild")
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
+
+
+@test
+def each_case_is_stored_with_both_times_and_its_ratio():
+	_, _, number = two_that_are_close()
+	cases = [{"spec": f"seed: {seed}", "mean_ns": 100.0, "rival_ns": 101.0, **RATIO} for seed in (1, 2)]
+	podium_run.say(compare={**RATIO, "cases": cases})
+	with worker():
+		wait_for(number)
+	equal(sql(f"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
+		f"WHERE t.job_id = {number} ORDER BY m.case_index"), [[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)])
 
 
 @test
@@ -185,6 +196,37 @@ def deleting_the_leaderboard_while_it_runs_ends_it():
 		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards WHERE name = 'doomed'")
 		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"), [["0"]])
 		here.says("no longer this worker's")
+
+
+# ---- for real ----
+
+@test
+def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
+	load_task("real", TASK.replace("engine: custom", "engine: isolated"))
+	sql("DELETE FROM jobs; DELETE FROM submissions")
+	with Worker("real"):
+		numbers = [submit(f"# {user}\n{RIGHT}", user=user, board="real") for user in (1, 2)]
+		for number in numbers:
+			wait_for(number, limit_s=120)
+			equal(job(number, "verdict, engine"), ["passed", "isolated"])
+		# Whether their times were close is chance.
+		if not comparisons():
+			sql(f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
+				f"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, a.submission_id, a.job_id FROM ranking a JOIN ranking b "
+				f"WHERE a.user_id = 1 AND b.user_id = 2; INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 FROM comparisons")
+		number = int(comparisons()[0])
+		until(lambda: job(number) in ("done", "failed"), 120)
+	equal(job(number, "state, verdict, engine"), ["done", "passed", "isolated"])
+	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"), [["compile", "passed"], ["compare", "passed"]])
+	low, ratio, high = map(float, sql("SELECT ratio_low, ratio, ratio_high FROM comparisons")[0])
+	assert 0 < low <= ratio <= high, (low, ratio, high)
+	cases = sql(f"SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}")
+	equal(len(cases), 1)
+	assert abs(float(cases[0][1]) - ratio) < 1e-9 * ratio, cases
+	equal(sql("SELECT COUNT(*) FROM ranking"), [["2"]])
+	before = sql("SELECT * FROM ranking ORDER BY position")
+	admin("ranking", "rebuild")
+	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 
 
 code = 1
