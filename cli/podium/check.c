@@ -96,9 +96,9 @@ static int check_options(const struct options *options, struct error *error)
 static int read_options(int argc, char **argv, struct options *options, struct error *error)
 {
 	static const struct option known[] = {
-		{ "task", required_argument, NULL, 't' }, { "mode", required_argument, NULL, 'm' }, { "gpu", required_argument, NULL, 'g' },
-		{ "python", required_argument, NULL, 'p' }, { "engine", required_argument, NULL, 'e' }, { "seed", required_argument, NULL, 's' },
-		{ "json", no_argument, NULL, 'j' }, { 0 },
+		{ "task", required_argument, NULL, 't' }, { "mode", required_argument, NULL, 'm' },
+		{ "gpu", required_argument, NULL, 'g' }, { "python", required_argument, NULL, 'p' },
+		{ "engine", required_argument, NULL, 'e' }, { "seed", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' }, { 0 },
 	};
 	*options = (struct options){ .mode = "test" };
 	for (int option; (option = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
@@ -223,7 +223,8 @@ static int perform(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
 	progress_say(&progress, "looking for what the task needs");
-	int rc = here_find(check->arena, &check->config, check->given.task, check->options->gpu, &check->interrupt, &check->here, error);
+	int rc = here_find(check->arena, &check->config, check->given.task, check->options->gpu, &check->interrupt, &check->here,
+		error);
 	json_t *outcome = rc ? NULL : outcome_begin(describe(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)
@@ -263,7 +264,8 @@ int check_command(int argc, char **argv)
 	}
 	if (read_options(argc, argv, &options, &error)
 		|| given_read_task(arena, options.task, &check->given, &check->faults, &error)
-		|| given_read_submission(arena, options.file, &check->given, &error) || choose_seed(options.seed, &check->secret_seed, &error))
+		|| given_read_submission(arena, options.file, &check->given, &error)
+		|| choose_seed(options.seed, &check->secret_seed, &error))
 		return refuse(check, &error);
 	signal(SIGPIPE, SIG_IGN);
 	if (load_config(check, &error) || interrupt_open(&check->interrupt, &error))

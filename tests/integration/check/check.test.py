@@ -474,6 +474,12 @@ def only_the_last_lines_of_an_output_are_shown():
 
 
 @test
+def a_line_without_end_is_cut():
+	program = StandIn(STAGE, {"event": "log", "position": 0, "stream": "stdout", "text": "é" * 2000}, VERDICT)
+	contains(check(file(RIGHT), program=program).out, "\n  | " + "é" * 500 + "... (3000 bytes more)\n")
+
+
+@test
 def a_first_mismatch_is_taken_apart():
 	message = "5 of 1024 elements are wrong, the first at [3, 0]: expected 1, got 2 (off by 1, tolerance 0.001)\nand more"
 	program = StandIn({**STAGE, "stage": "test"}, {**CASE, "verdict": "wrong answer", "message": message}, {**VERDICT, "verdict": "wrong answer"})
