@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Units of the viewBox; style.css stretches it to the width that there is. */
-enum { width = 600, height = 100, margin = 8, most_columns = 300, most_borders = 60 };
+enum { width = 600, height = 100, margin = 8, most_dots = 500, columns_of_many = 240, most_borders = 60 };
 
 const double *samples_read(struct arena *arena, const void *bytes, size_t length, size_t *count)
 {
@@ -114,12 +114,12 @@ static bool is_shown(const struct samples_range *range, double ns)
 	return ns >= range->bottom_ns && ns <= range->top_ns;
 }
 
-/* A dot for each call; where there are more than columns, a stroke from the least to the most of a column. Strokes of no
- * length have round ends, so they are dots. */
+/* A dot for each call: a stroke of next to no length with round ends. Where there are too many calls, a
+ * stroke from the least to the most of each column. */
 static void draw_calls(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
-	buffer_text(drawing->out, "<path class=\"calls\" d=\"");
+	buffer_printf(drawing->out, "<path class=\"calls%s\" d=\"", samples->count > columns ? " many" : "");
 	for (size_t column = 0; column < columns; column++) {
 		double least = INFINITY, most = -INFINITY;
 		for (size_t i = column * samples->count / columns; i < (column + 1) * samples->count / columns; i++)
@@ -129,7 +129,7 @@ static void draw_calls(const struct drawing *drawing, size_t columns)
 			}
 		if (most >= least)
 			buffer_printf(drawing->out, "M%.4g %.4gv%.4g", x_of(column, columns), y_of(drawing, most),
-				fmax(y_of(drawing, least) - y_of(drawing, most), .01));
+				fmax(y_of(drawing, least) - y_of(drawing, most), samples->count > columns ? 2 : .01));
 	}
 	buffer_text(drawing->out, "\"/>");
 }
@@ -213,7 +213,7 @@ void html_samples(struct buffer *out, const struct samples *samples)
 {
 	struct samples_range range;
 	const struct drawing drawing = { out, samples, &range };
-	size_t columns = samples->count < most_columns ? samples->count : most_columns;
+	size_t columns = samples->count <= most_dots ? samples->count : columns_of_many;
 	if (!samples_range(samples, &range))
 		return;
 	buffer_text(out, "<svg class=\"samples\" role=\"img\" aria-label=\"");
@@ -221,8 +221,8 @@ void html_samples(struct buffer *out, const struct samples *samples)
 	buffer_printf(out, "\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\">", width, height);
 	draw_interval(&drawing);
 	draw_borders(&drawing);
-	draw_median(&drawing);
 	draw_calls(&drawing, columns);
+	draw_median(&drawing);
 	draw_beyond(&drawing, columns);
 	buffer_text(out, "</svg>");
 }

@@ -97,6 +97,23 @@ static const struct statement SAMPLES = SELECT(struct samples_row, SAMPLES_COLUM
 	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id = ? AND m.samples IS NOT NULL ORDER BY t.job_id, t.position, m.case_index LIMIT ?");
 
+/* Seen from the submission's side, so its time is always the dividend. */
+static const struct column COMPARISON_COLUMNS[] = {
+	INTEGER(struct comparison_row, job_id), INTEGER(struct comparison_row, rival_id), TEXT(struct comparison_row, rival),
+	TEXT(struct comparison_row, state), TEXT(struct comparison_row, reason), REAL(struct comparison_row, ratio),
+	REAL(struct comparison_row, ratio_low), REAL(struct comparison_row, ratio_high), INTEGER(struct comparison_row, counts),
+};
+static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPARISON_COLUMNS,
+	"SELECT c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
+	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.rival_job_id) AS counts "
+	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, c.incumbent_job_id AS rival_job_id, "
+	"    c.ratio, c.ratio_low, c.ratio_high "
+	"  FROM jobs o JOIN comparisons c ON c.challenger_job_id = o.id WHERE o.submission_id = ? "
+	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, 1 / c.ratio_high, 1 / c.ratio_low "
+	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
+	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id JOIN users u ON u.id = s.user_id "
+	"WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
+
 struct report_row { int64_t stage_id, case_index; const char *report; };
 static const struct column REPORT_COLUMNS[] = {
 	INTEGER(struct report_row, stage_id), INTEGER(struct report_row, case_index), TEXT(struct report_row, report),
@@ -238,6 +255,28 @@ static void join_artifacts(struct stage_row *stages, size_t stage_count, const s
 				stages[i].artifacts = &artifacts[a];
 }
 
+static void join_comparisons(struct job_row *jobs, size_t job_count, const struct comparison_row *comparisons, size_t count)
+{
+	for (size_t j = 0; j < job_count; j++)
+		for (size_t c = 0; c < count; c++)
+			if (comparisons[c].job_id == jobs[j].id && !jobs[j].comparison_count++)
+				jobs[j].comparisons = &comparisons[c];
+}
+
+static int read_comparisons(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t job_count)
+{
+	enum { most_comparisons = 100 };
+	struct comparison_row *comparisons;
+	size_t count;
+	if (strcmp(row->mode, "ranked") != 0)
+		return 0;
+	int rc = database_rows(request->db, request->arena, &COMPARISONS, &comparisons, &count, request->error, "iii", row->id, row->id,
+		(int64_t)most_comparisons);
+	if (!rc)
+		join_comparisons(jobs, job_count, comparisons, count);
+	return rc;
+}
+
 /* What profilers left tells as much about the source as the source does. */
 static int read_profiles(struct request *request, const struct submission_row *row, struct stage_row *stages, size_t stage_count)
 {
@@ -277,11 +316,13 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	join_rows(jobs, job_count, stages, stage_count, cases, case_count);
 	drop_hidden_times(jobs, job_count);
 	rc = read_profiles(request, row, stages, stage_count);
+	if (!rc)
+		rc = read_comparisons(request, row, jobs, job_count);
 	if (rc)
 		return rc;
 	*view = (struct submission_view){
 		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
-		.may_see_output = is_owner(request, row), .may_review = request->viewer.role == ROLE_ADMIN,
+		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
 	};
 	for (size_t i = 0; i < job_count; i++)
 		view->may_cancel = view->may_cancel || (is_owner(request, row) && can_be_cancelled(&jobs[i]));

@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_SUBMISSION_H
 #define PODIUM_CGI_SUBMISSION_H
 
+#include "cgi/comparison.h"
 #include "cgi/samples.h"
 #include "lib/database.h"
 #include "lib/peaks.h"
@@ -65,14 +66,15 @@ struct job_row {
 	int64_t lease_left_s;         /* SQL_NULL_INTEGER: no lease */
 	int64_t ahead;                /* jobs before it in the queue of its GPU; filled by job_words_fill */
 	const char *words;            /* what is going on, likewise */
-	struct stage_row *stages; size_t stage_count; /* filled by the page */
+	struct stage_row *stages; size_t stage_count; /* these are filled by the page */
+	const struct comparison_row *comparisons; size_t comparison_count;
 };
 
 struct submission_view {
 	const struct submission_row *row;
 	const struct job_row *jobs; size_t job_count;
 	bool may_see_source, may_see_output;
-	bool may_review;              /* an admin */
+	bool is_admin;
 	bool may_cancel;              /* the viewer may, and something is left to cancel */
 	const char *source;           /* NULL unless may_see_source, and where it is too long for a page */
 };

@@ -63,7 +63,7 @@ static const char *bytes_words(struct arena *arena, double bytes)
 
 static const char *memory_words(struct arena *arena, const struct demand *demand, const char *time, double ns)
 {
-	return arena_printf(arena, "%s for %s would be %s; the memory of %s moves %s, and its cache spares it %s at most.", time,
+	return arena_printf(arena, "%s for %s would be %s; the memory of %s moves %s, and its cache can spare it %s at most.", time,
 		bytes_words(arena, demand->bytes), figure(arena, demand->bytes / ns, "B/s"), demand->peaks->model,
 		figure(arena, demand->peaks->memory_gb_s * demand->gpus, "B/s"), bytes_words(arena, demand->cached_bytes));
 }

@@ -1,4 +1,4 @@
-/* Whether a time is one that a GPU can reach: the plausibility floor of docs/judge.md.
+/* Whether a time is one that a GPU can reach: docs/administration.md has the rules and their reasons.
  *
  * A floor that held honest kernels would be worse than none, so each rule counts in favour of the submission whatever is
  * not known. No floor is known for a CPU, nor, beside the time of a launch, for a GPU that lib/peaks.h does not have. */

@@ -207,7 +207,7 @@ size_t result_conditions(struct arena *arena, const char *json, struct condition
 	return count;
 }
 
-/* "1755 to 1980 MHz", "1980 MHz" where both ends look alike. */
+/* "1755–1980 MHz", "1980 MHz" where both ends look alike. */
 static const char *span(struct arena *arena, const json_t *object, const char *key, const char *unit)
 {
 	const json_t *list = json_object_get(object, key);
@@ -215,7 +215,7 @@ static const char *span(struct arena *arena, const json_t *object, const char *k
 	if (!json_is_number(least) || !json_is_number(most))
 		return "";
 	const char *from = arena_printf(arena, "%.0f", json_number_value(least)), *to = arena_printf(arena, "%.0f", json_number_value(most));
-	return strcmp(from, to) == 0 ? arena_printf(arena, "%s %s", to, unit) : arena_printf(arena, "%s to %s %s", from, to, unit);
+	return strcmp(from, to) == 0 ? arena_printf(arena, "%s %s", to, unit) : arena_printf(arena, "%s–%s %s", from, to, unit);
 }
 
 struct device_state result_device(struct arena *arena, const char *json)

@@ -36,7 +36,7 @@ size_t result_kernels(struct arena *arena, const char *json, struct kernel **ker
 struct condition { const char *when, *sm_clock, *memory_clock, *temperature, *power, *slowed_by; };
 size_t result_conditions(struct arena *arena, const char *json, struct condition **conditions);
 
-/* measurements.device: the least and the most over the blocks of a case, "1755 to 1980 MHz"; "" if not known. */
+/* measurements.device: the least and the most over the blocks of a case, "1755–1980 MHz"; "" if not known. */
 struct device_state { const char *sm_clock, *memory_clock, *temperature, *power, *slowed_by; };
 struct device_state result_device(struct arena *arena, const char *json);
 

@@ -58,11 +58,11 @@ static const struct statement WAITING = SELECT(struct held_result, HELD_COLUMNS,
 	"SELECT s.id AS submission_id, l.name AS leaderboard, u.name AS user, j.gpu, j.engine, j.score_ns, j.score_err_ns, "
 	"COALESCE(j.held_reason, '') AS reason, j.held_at AS held_at_ms "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"JOIN users u ON u.id = s.user_id WHERE " SQL_IS_HELD("j") " ORDER BY j.held_at, j.id");
+	"JOIN users u ON u.id = s.user_id WHERE " SQL_IS_HELD("j") " ORDER BY j.held_at, j.id LIMIT ?");
 
 int reviews_waiting(struct database *db, struct arena *arena, struct held_result **results, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &WAITING, results, count, error, "");
+	return database_rows(db, arena, &WAITING, results, count, error, "i", (int64_t)reviews_most);
 }
 
 /* ---- deciding ---- */

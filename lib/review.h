@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { review_most_reason_bytes = 500 };
+enum { review_most_reason_bytes = 500, reviews_most = 200 };
 
 /* Inside the transaction that finishes a job, when its cases are stored: the sentence that speaks against its times, or
  * NULL. `engine` is the one that took them. */
@@ -26,7 +26,7 @@ struct held_result {
 	int64_t held_at_ms;
 };
 
-/* All that wait for an admin, the oldest first. */
+/* Those that wait for an admin, the oldest first, reviews_most of them at most. */
 int reviews_waiting(struct database *db, struct arena *arena, struct held_result **results, size_t *count, struct error *error);
 
 struct review {               /* what an admin decides about */

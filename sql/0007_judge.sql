@@ -20,3 +20,7 @@ ALTER TABLE jobs
   ADD COLUMN IF NOT EXISTS held_reason TEXT NULL COMMENT 'one sentence with the numbers; for its author and admins',
   ADD COLUMN IF NOT EXISTS released_by BIGINT UNSIGNED NULL COMMENT 'users.id of the admin; 0: podium-admin',
   ADD KEY IF NOT EXISTS jobs_held (held_at);
+
+-- So that a ranking's page needs no row of jobs.
+ALTER TABLE ranking ADD COLUMN IF NOT EXISTS engine ENUM('custom', 'isolated') NULL COMMENT 'jobs.engine once more';
+UPDATE ranking r JOIN jobs j ON j.id = r.job_id SET r.engine = j.engine WHERE r.engine IS NULL;

@@ -6,15 +6,22 @@ struct work {
 	int64_t task_version_id, secret_seed;
 	const char *mode, *file_name, *definition;
 	struct blob_value source;
+	const char *rival_name; /* of a comparison; else NULL */
+	struct blob_value rival_source;
 };
 static const struct column WORK_COLUMNS[] = {
 	INTEGER(struct work, task_version_id), INTEGER(struct work, secret_seed), TEXT(struct work, mode),
 	TEXT(struct work, file_name), TEXT(struct work, definition), BLOB(struct work, source),
+	TEXT(struct work, rival_name), BLOB(struct work, rival_source),
 };
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
-	"SELECT s.task_version_id, l.secret_seed, s.mode, s.file_name, v.definition, b.content AS source "
-	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
-	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ?");
+	"SELECT s.task_version_id, l.secret_seed, IF(c.id IS NULL, s.mode, 'compare') AS mode, s.file_name, v.definition, "
+	"  b.content AS source, r.file_name AS rival_name, rb.content AS rival_source "
+	"FROM jobs j LEFT JOIN comparisons c ON c.id = j.comparison_id "
+	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
+	"JOIN blobs b ON b.sha256 = s.sha256 "
+	"LEFT JOIN submissions r ON r.id = c.incumbent_id LEFT JOIN blobs rb ON rb.sha256 = r.sha256 WHERE j.id = ?");
 
 struct task_file_row { const char *path; struct blob_value content; };
 static const struct column FILE_COLUMNS[] = { TEXT(struct task_file_row, path), BLOB(struct task_file_row, content) };
@@ -37,7 +44,7 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	struct task_file_row *files;
 	struct task *task;
 	size_t count;
-	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->submission_id);
+	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->job_id);
 	if (!rc)
 		rc = database_rows(db, arena, &FILES, &files, &count, error, "i", work.task_version_id);
 	json_t *definition = rc ? NULL : json_loads(work.definition, 0, NULL);
@@ -49,7 +56,8 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	assignment->gpu_count = job_gpu_count(task, device);
 	assignment->message = job_message_make(&(struct job_message){
 		.id = claim->job_id, .mode = work.mode, .device = device, .task = definition, .files = files_of(arena, files, count),
-		.file_count = count, .submission = { work.file_name, work.source.bytes, work.source.length }, .tools = tools,
+		.file_count = count, .submission = { work.file_name, work.source.bytes, work.source.length },
+		.rival = { work.rival_name, work.rival_source.bytes, work.rival_source.length }, .tools = tools,
 		.secret_seed = work.secret_seed,
 	}, error);
 	json_decref(definition);

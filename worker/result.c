@@ -207,11 +207,21 @@ static int write_stage_end(const struct writing *to, const json_t *event, struct
 		integer_of(event, "exit_code"), integer_of(event, "duration_ms"), to->claim->job_id, integer_of(event, "position"));
 }
 
+/* A comparison that has passed without saying what came of it, which podium-run never does, has come to nothing. */
+static int write_ratio(const struct writing *to, const json_t *event, struct error *error)
+{
+	struct ranking_ratio ratio = { real_of(event, "ratio"), real_of(event, "ratio_low"), real_of(event, "ratio_high") };
+	bool is_there = ratio.low > 0 && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high && isfinite(ratio.high);
+	bool has_passed = verdict_from_name(text_of(event, "verdict")) == VERDICT_PASSED;
+	return has_passed && is_there ? ranking_compare(to->db, to->arena, to->claim->job_id, &ratio, error) : 0;
+}
+
 /* Written when all cases are there, so that their times can be looked at. */
 static int write_verdict(const struct writing *to, const json_t *event, struct error *error)
 {
+	bool is_comparison = to->claim->submission_id == SQL_NULL_INTEGER;
 	const char *verdict = text_of(event, "verdict"), *reason = text_of(event, "reason"), *objection = NULL;
-	double score_ns = real_of(event, "score_ns");
+	double score_ns = is_comparison ? NAN : real_of(event, "score_ns");
 	bool failed = verdict_from_name(verdict) == VERDICT_INTERNAL_ERROR;
 	const char *engine = json_string_value(json_object_get(event, "engine"));
 	int rc = isnan(score_ns) ? 0 : review_objection(to->db, to->arena, to->claim->job_id, engine, &objection, error);
@@ -219,6 +229,8 @@ static int write_verdict(const struct writing *to, const json_t *event, struct e
 		rc = database_execute(to->db, &FINISH, error, "sssddssssi", failed ? "failed" : "done", verdict, reason, score_ns,
 			real_of(event, "score_err_ns"), engine, sentence_of(to->arena, event, "engine_reason"), objection, objection,
 			to->claim->job_id);
+	if (!rc && is_comparison)
+		return write_ratio(to, event, error);
 	return rc || isnan(score_ns) || objection ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
 }
 

@@ -38,7 +38,7 @@ static void bytes_beyond_the_cache_take_the_time_of_memory(void **state)
 	(void)state;
 	struct floor_case one = { .bytes = "mib * 1024 * 1024", .case_line = "mib: 96", .gpu = "H200" };
 	assert_near(floor_ns(&one), 36 * mib / 4800);
-	assert_objection(&one, 4100, "4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s, and its cache spares it "
+	assert_objection(&one, 4100, "4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s, and its cache can spare it "
 		"62.9 MB at most.");
 	one.case_line = "mib: 6000";
 	assert_near(floor_ns(&one), 5940 * mib / 4800);

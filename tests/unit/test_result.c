@@ -118,7 +118,7 @@ static void a_device_over_blocks_has_both_ends_of_what_differs(void **state)
 	cleanup_arena struct arena *arena = arena_new();
 	struct device_state state_of = result_device(arena, "{\"sm_clock_mhz\": [1755, 1980], \"memory_clock_mhz\": [3201, 3201], "
 		"\"temperature_c\": [31.2, 31.4], \"power_w\": 7, \"slowed_by\": [\"power cap\", \"heat\"]}");
-	assert_string_equal(state_of.sm_clock, "1755 to 1980 MHz");
+	assert_string_equal(state_of.sm_clock, "1755–1980 MHz");
 	assert_string_equal(state_of.memory_clock, "3201 MHz");
 	assert_string_equal(state_of.temperature, "31 °C");
 	assert_string_equal(state_of.power, "");

@@ -6,27 +6,20 @@ import csv
 import io
 import json
 import math
-import os
 import pathlib
 import re
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
-from instance import ROOT, Instance  # noqa: E402
-from pretend import pretend_driver, pretend_runner  # noqa: E402
+from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-review-test."))
-scratch.chmod(0o755)
-program = ROOT / os.environ.get("B", "build/release") / "podium-run"
-site = Instance(**pretend_driver(scratch / "driver"), **pretend_runner(scratch / "runner", program))
+site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, admin, creator = (Client(site.url) for _ in range(5))
 PASSWORD = "a long password"
@@ -104,7 +97,7 @@ def a_judged_result_shows_how_it_was_measured():
 	shown = page(anyone, number)
 	words = shown.words()
 	for part in ("95 % interval", "31.82 to 32.01 µs", "How it was measured", "12.48 µs", "Own clock, never ranked", "37.66 µs", "130.0 ns", "none",
-			"1755 to 1980 MHz", "31 to 34 °C", "120 to 410 W", "power cap", "Every call", "1 call above, up to 90.00 µs"):
+			"1755–1980 MHz", "31–34 °C", "120–410 W", "power cap", "Every call", "1 call above, up to 90.00 µs"):
 		contains(words, part)
 	equal(shown.text.count('<svg class="samples" role="img" aria-label="101 calls: median 31.90 µs,'), 2)
 	contains(shown.text, '<a class="chip engine" data-engine="isolated" href="/judge#isolated"')
@@ -123,10 +116,10 @@ def a_result_without_any_of_it_looks_as_it_always_did():
 		lacks(words, part)
 	contains(words, "The task’s own harness took the times. Its <input> is a class of its own.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
-	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
 	lacks(page(anyone, number).text, "data-engine")
 	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 1)
-	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}")
+	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET engine = 'custom' WHERE submission_id = {number}")
 
 
 @test
@@ -261,5 +254,4 @@ try:
 	code = run()
 finally:
 	site.remove()
-	shutil.rmtree(scratch, ignore_errors=True)
 sys.exit(code)
