@@ -134,9 +134,17 @@ static int choose_seed(const char *text, int64_t *seed, struct error *error)
 	return 0;
 }
 
+/* What a shell would start; podium-run starts it in another folder. Links stay: a virtual environment is one. */
+static const char *whole_path(struct arena *arena, const char *program)
+{
+	cleanup_free char *here = getcwd(NULL, 0);
+	const char *found = strchr(program, '/') ? NULL : tools_find(arena, program);
+	return found ? found : *program == '/' || !here ? program : arena_printf(arena, "%s/%s", here, program);
+}
+
 static int load_config(struct check *check, struct error *error)
 {
-	const char *python = check->options->python;
+	const char *python = check->options->python ? whole_path(check->arena, check->options->python) : NULL;
 	int rc = config_load(&check->config, error);
 	if (!rc && python && strlen(python) >= sizeof check->config.python)
 		return fail(error, ERROR_INPUT, "The path of the interpreter is longer than %zu bytes.", sizeof check->config.python - 1);

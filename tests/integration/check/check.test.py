@@ -329,7 +329,7 @@ def what_is_missing_here_is_named():
 def a_machine_without_torch_is_told_how_to_get_it():
 	program = StandIn(VERDICT)
 	script = program.folder / "podium-run"
-	script.write_text(script.read_text().replace(f'print("{PYTHON}")', "sys.exit(1)"))
+	script.write_text(script.read_text().replace("    print((sys.argv", "    sys.exit(1); print((sys.argv"))
 	says(check(file(RIGHT), program=program), 3, "no python3 on the PATH or in /usr/bin can import torch. Install it (Debian: python3-torch)")
 
 
@@ -375,6 +375,18 @@ def the_job_is_what_a_worker_would_send():
 	check(file(RIGHT), program=program)
 	lacks(program.job, "secret_seed")
 	equal(program.job["task"]["engine"], "custom")
+
+
+@test
+def an_interpreter_may_be_named_as_in_a_shell():
+	link = scratch / "its-python"
+	link.symlink_to(PYTHON)
+	for name, path in (("./its-python", link), ("../" + scratch.name + "/its-python", scratch / ".." / scratch.name / "its-python"),
+			("its-python", link), (str(link), link)):
+		program = StandIn(VERDICT)
+		subprocess.run(arguments(file(RIGHT), "--python", name), cwd=scratch, capture_output=True, check=True, stdin=subprocess.DEVNULL,
+			env=environment({**program.environment, "PATH": f"{scratch}:{os.environ['PATH']}"}))
+		equal(os.path.normpath(program.job["python"]), os.path.normpath(path))
 
 
 @test

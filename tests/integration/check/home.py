@@ -73,7 +73,7 @@ STAND_IN = f"""#!{PYTHON}
 import json, pathlib, signal, sys, time
 folder = pathlib.Path(__file__).parent
 if sys.argv[1].startswith("--find-python"):
-    print("{PYTHON}")
+    print((sys.argv[1].split("=") + ["{PYTHON}"])[1])
     sys.exit()
 print(json.dumps({{"event": "ready", "version": "0"}}), flush=True)
 (folder / "message").write_text(sys.stdin.readline())
