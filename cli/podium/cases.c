@@ -23,7 +23,8 @@ bool case_has_failed(const json_t *one)
 
 int64_t case_number(const json_t *one)
 {
-	return json_integer_value(json_object_get(one, "index")) + 1;
+	json_int_t index = json_integer_value(json_object_get(one, "index"));
+	return index < INT64_MAX ? index + 1 : index;
 }
 
 /* ---- what stands in a cell ---- */

@@ -128,7 +128,7 @@ static void write_stage(struct buffer *out, struct arena *arena, const struct re
 	const char *verdict = outcome_text(stage, "verdict"), *message = outcome_text(stage, "message");
 	double duration_ms = outcome_number(stage, "duration_ms");
 	format_text took = "";
-	if (duration_ms >= 0)
+	if (duration_ms >= 0 && duration_ms < 1e15)
 		format_stopwatch(took, (int64_t)duration_ms);
 	buffer_byte(out, '\n');
 	text_append_printable(out, outcome_text(stage, "stage"));

@@ -67,6 +67,7 @@ tests: [{seed: 1}, {seed: 2}]
 benchmarks: [{seed: 3}]
 podium: {engine: custom}
 """
+VERDICT = {"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"}
 RIGHT = "def custom_kernel(data):\n    return data\n"
 # Says what the file `says` beside it holds, a line of JSON each, and keeps the messages that it got.
 STAND_IN = f"""#!{PYTHON}
