@@ -35,7 +35,7 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
-from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
+from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
 from podium_words import accuse, explain
 
@@ -261,7 +261,11 @@ class Trial:
 		except CaseFailed as failure:
 			if side is not self.judge.rival or failure.code == EXIT_CASE:
 				raise
-			raise Stop(failure.code, f"{side.noun} failed: {failure.text}") from None
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+		except Stop as end:
+			if side is not self.judge.rival or end.code in (EXIT_GONE, EXIT_UNSPLITTABLE):
+				raise
+			raise of_rival(end.sentence) from None
 
 	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
@@ -599,6 +603,21 @@ def hide():
 		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
+def of_rival(sentence):
+	"""What the other submission did wrong is not the fault of the one that is judged."""
+	return Stop(EXIT_USAGE, sentence)
+
+
+def await_loaded(sides, budget):
+	for number, side in enumerate(sides):
+		try:
+			side.await_ready(budget.left_s())
+		except CaseFailed as failure:
+			if number < 2:
+				raise
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+
+
 def judge(mode, path, report, sides):
 	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
 	budget = Budget(limit_s)
@@ -624,8 +643,7 @@ def judge(mode, path, report, sides):
 		for side in sides:
 			side.load()
 		run.look_at_inputs()
-		for side in sides:
-			side.await_ready(budget.left_s())
+		await_loaded(sides, budget)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
