@@ -48,7 +48,8 @@ LIMIT_S = 120.0
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
 LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
-SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"))
+SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
+	(0x10, "sync boost"))
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 
@@ -417,6 +418,7 @@ class Judge:
 	def __init__(self, mode, report, seeds, cases, budget):
 		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
 		self.code, self.last_words = 0, ""
+		self.is_lost = False  # whether a CUDA error left the GPU unusable
 		self.conditions, self.rival = None, None
 
 	def open(self, torch, is_cuda, task):
@@ -488,7 +490,7 @@ class Judge:
 		sides = [side for side in (entry, rival) if side]
 		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
 		try:
-			if self.code == EXIT_CUDA:
+			if self.is_lost:
 				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
 			lines = self.judge_case(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
@@ -519,6 +521,7 @@ class Judge:
 	def fail(self, key, where, case, failure):
 		self.tell(key, case, [("status", "fail"), ("error", failure.text[:MOST_TEXT])])
 		say(f"{where}: {failure.text}")
+		self.is_lost |= failure.code == EXIT_CUDA
 		if not self.code:
 			self.code = failure.code
 			self.last_words = f"{where}: {failure.text.splitlines()[0]}"

@@ -203,6 +203,7 @@ FORMS = {
 	"input comes back": ("torch.randn(11)", "data.clone()", "data"),
 	"part comes back": ("torch.randn(11)", "data[3:8:2].clone()", "data[3:8:2]"),
 	"changed input": ("torch.randn(11)", "data * 2", "data.mul_(2)"),
+	"empty containers": ("[], (), {}, torch.ones(2), ''", "([], (), {}, data[3] + 1, '')", "([], (), {}, data[3] + len(data[:4]) - 3, data[4])"),
 	"one form twice": ("torch.randn(3)", "(data, data)", "(lambda made: (made, made))(data + 0)"),
 }
 FORM_TASK = "import collections\nimport torch\nPair = collections.namedtuple('Pair', 'left right')\n"
@@ -254,6 +255,13 @@ def every_form_of_data_gets_there_and_back():
 def forms_are_timed_as_well():
 	for name in ("some in place", "scalars"):
 		ends_with(in_form(name, mode="leaderboard"), 0, "check: pass")
+
+
+@test
+def an_input_may_change_its_form_later():
+	growing = ADDS.replace("return [random.randrange(1000) for _ in range(count)]",
+		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count + (calls > 4) * calls * 7 % 90)]").replace("import random", "import random\ncalls = 0")
+	ends_with(engine.judge(ENGINE, SUM, growing, "leaderboard", COUNTS), 0)
 
 
 @test
