@@ -8,6 +8,7 @@ descriptor 4, 5, 6     sockets to the contestants: the empty kernel, the submiss
 POPCORN_FD             an open descriptor that takes the results, one `key: value` a line
 POPCORN_SEED           the secret of all seeds
 PODIUM_DEVICE_UUID     the GPU, for what its driver says about clocks and temperature
+PODIUM_HIDE            that this process must keep others of its user out by itself
 PODIUM_TIME_LIMIT_S    how long all of it may take; 120 s if it is not set
 
 Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error; 110 a CUDA error
@@ -17,6 +18,7 @@ or no input can be made for it; 115 the task cannot be judged in two processes, 
 """
 import base64
 import contextlib
+import ctypes
 import importlib
 import itertools
 import json
@@ -33,10 +35,10 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
-from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
+from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
+from podium_words import accuse, explain
 
-OURS = os.path.dirname(os.path.abspath(__file__))
 NULL, ENTRY, RIVAL = 4, 5, 6
 MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
 WITH_NONCE = ("leaderboard", "compare")
@@ -46,7 +48,8 @@ LIMIT_S = 120.0
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
 LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
-SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"))
+SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
+	(0x10, "sync boost"))
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 
@@ -85,15 +88,6 @@ class Report:
 # ---- the task ----
 
 
-def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of the engine."""
-	frame = error.__traceback__
-	while frame is not None and os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS:
-		frame = frame.tb_next
-	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
-
-
 @contextlib.contextmanager
 def failing_with(code, what):
 	"""Turns what the task's own code raises into a CaseFailed."""
@@ -102,8 +96,7 @@ def failing_with(code, what):
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
-		last = traceback.format_exception_only(type(error), error)[-1].strip()
-		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
+		raise CaseFailed(code, accuse(what, error)) from None
 
 
 def read_answer(answer):
@@ -264,6 +257,18 @@ class Trial:
 
 	def play(self, side, data, image, pinned=True):
 		"""One call, checked. Returns Taken and what the check says; (None, "") where the output has a new form."""
+		try:
+			return self._play(side, data, image, pinned)
+		except CaseFailed as failure:
+			if side is not self.judge.rival or failure.code == EXIT_CASE:
+				raise
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+		except Stop as end:
+			if side is not self.judge.rival or end.code in (EXIT_GONE, EXIT_UNSPLITTABLE):
+				raise
+			raise of_rival(end.sentence) from None
+
+	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
 		taken = side.play(image, patience.limit_s(), pinned)
 		patience.note(began)
@@ -300,11 +305,10 @@ class Trial:
 	def test(self, side):
 		"""The case as it is written. Returns what the check says."""
 		data, image = self.judge.make(*self.case.as_written())
-		for _ in range(staging.wire.MOST_PROBES + 1):
+		while True:  # the side gives up where the form changes all the time
 			taken, message = self.play(side, data, image, pinned=False)
 			if taken:
 				return message
-		raise CaseFailed(EXIT_WRONG, "custom_kernel returned something of another form each time.")
 
 	def warm_up(self, measurement):
 		least, most = self.rule.warm_calls
@@ -414,7 +418,8 @@ class Judge:
 	def __init__(self, mode, report, seeds, cases, budget):
 		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
 		self.code, self.last_words = 0, ""
-		self.conditions = None
+		self.is_lost = False  # whether a CUDA error left the GPU unusable
+		self.conditions, self.rival = None, None
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -468,7 +473,7 @@ class Judge:
 
 	def run(self, entry, null, rival):
 		"""Runs every case, whatever becomes of the others. Returns the exit code."""
-		noun = MODES[self.mode]
+		noun, self.rival = MODES[self.mode], rival
 		self.report.line(f"{noun}-count", len(self.cases))
 		if self.seeds.nonce:
 			self.report.line("nonce", self.seeds.nonce.hex())
@@ -483,10 +488,9 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		until = self.budget.share_s(len(self.cases) - index)
-		trial = Trial(self, case, null, min(until, monotonic() + self.rule.most_s) if self.device.is_cuda else until)
+		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
 		try:
-			if self.code == EXIT_CUDA:
+			if self.is_lost:
 				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
 			lines = self.judge_case(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
@@ -503,8 +507,7 @@ class Judge:
 		if self.mode == "test":
 			message = trial.test(sides[0])
 			return [("message", message)] if message else []
-		if not self.device.is_cuda:
-			trial.until = min(trial.until, monotonic() + self.rule.most_s)
+		trial.until = min(trial.until, monotonic() + self.rule.most_s)
 		if self.mode == "compare":
 			ours, theirs = trial.compare(*sides)
 			return self.figures(ours) + self.comparison(ours, theirs)
@@ -518,6 +521,7 @@ class Judge:
 	def fail(self, key, where, case, failure):
 		self.tell(key, case, [("status", "fail"), ("error", failure.text[:MOST_TEXT])])
 		say(f"{where}: {failure.text}")
+		self.is_lost |= failure.code == EXIT_CUDA
 		if not self.code:
 			self.code = failure.code
 			self.last_words = f"{where}: {failure.text.splitlines()[0]}"
@@ -579,7 +583,7 @@ def is_socket(descriptor):
 
 def open_sides(mode):
 	"""(the entry, the null, the rival); None for those that this mode does without."""
-	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The submission to compare with"}
+	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The other submission"}
 	if mode != "compare":
 		del wanted[RIVAL]
 	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]
@@ -593,6 +597,28 @@ def open_sides(mode):
 def need_one_gpu():
 	if os.environ.get("POPCORN_GPUS", "1") not in ("", "1"):
 		raise Stop(EXIT_UNSPLITTABLE, "The task uses several GPUs.")
+
+
+def hide():
+	"""On a host without the wall that does it: no other program of this user may look into this one. Before a submission is loaded."""
+	if os.environ.pop("PODIUM_HIDE", ""):
+		pr_set_dumpable = 4
+		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
+
+
+def of_rival(sentence):
+	"""What the other submission did wrong is not the fault of the one that is judged."""
+	return Stop(EXIT_USAGE, sentence)
+
+
+def await_loaded(sides, budget):
+	for number, side in enumerate(sides):
+		try:
+			side.await_ready(budget.left_s())
+		except CaseFailed as failure:
+			if number < 2:
+				raise
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
 
 
 def judge(mode, path, report, sides):
@@ -620,8 +646,7 @@ def judge(mode, path, report, sides):
 		for side in sides:
 			side.load()
 		run.look_at_inputs()
-		for side in sides:
-			side.await_ready(budget.left_s())
+		await_loaded(sides, budget)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
@@ -634,6 +659,7 @@ def main(arguments):
 	if len(arguments) != 2 or arguments[0] not in MODES:
 		say(f"usage: python3 judge.py {{{'|'.join(MODES)}}} CASEFILE")
 		return EXIT_USAGE
+	hide()
 	report, sides = Report(), []
 	try:
 		return judge(*arguments, report, sides)

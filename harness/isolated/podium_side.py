@@ -3,7 +3,6 @@
 Every failure of the other side ends the run: Stop has the exit code and a sentence for people, for which `noun` says whose
 process this is. Exit codes are the contract with podium-run (docs/podium-run.md).
 """
-import math
 import os
 from time import perf_counter_ns
 
@@ -18,6 +17,7 @@ MOST_SPECS = 16        # forms of outputs in a case, and calls in which the form
 MOST_TEXT = 6000
 FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
 MAP_LIMIT_S = 30.0
+MOST_OWN_NS = 3600e9
 MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
 
 
@@ -48,7 +48,7 @@ class Taken:
 
 	def __init__(self, call, snapshot):
 		self.elapsed_ns = float(call.elapsed_ns)
-		self.own_ns = None if math.isnan(call.own_ns) else call.own_ns
+		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # not, either, where it is NAN
 		self.snapshot = snapshot
 		self.is_steady = True  # the outputs have the form of those of the call before
 		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot.
@@ -270,22 +270,27 @@ class Side:
 	def _stage(self, image, slot):
 		"""Puts everything into the slot. On CUDA it is enqueued and not waited for: the clock starts when the GPU has done it,
 		and the contestant launches meanwhile. Returns the events at its beginning and end."""
-		device, on_host = self.device, not self.device.is_cuda or image.has_host_tensors()
+		self._call.head, self._call.head_value = None, 0
+		if self.device.is_cuda and not image.has_host_tensors():
+			image.put_on_host(self.area, slot)
+			events = self._enqueue(image, slot)
+			self.device.mark_head()
+			self._call.head, self._call.head_value = self.device.head, self.device.head_value
+			return events
+		events = self._enqueue(image, slot)
+		self.device.synchronize()  # what lies in the host's memory could be read while the GPU is still at it
+		image.put_on_host(self.area, slot)
+		return events
+
+	def _enqueue(self, image, slot):
+		device = self.device
 		began = device.event() if device.is_cuda else None
 		for spec in self.specs:
 			spec.poison(slot)
 		image.put_wrong_on_device(self.area, slot)
 		device.flush()
 		image.put_right_on_device(self.area, slot)
-		ended = device.event() if device.is_cuda else None
-		self._call.head, self._call.head_value = None, 0
-		if on_host:  # what lies in the host's memory could be read while the GPU is still at it
-			device.synchronize()
-		image.put_on_host(self.area, slot)
-		if not on_host:
-			device.mark_head()
-			self._call.head, self._call.head_value = device.head, device.head_value
-		return began, ended
+		return began, device.event() if device.is_cuda else None
 
 	def _ring(self):
 		with wire.Pinned(self._cpus[0]):
