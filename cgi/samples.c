@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Units of the viewBox; style.css stretches it to the width that there is. */
-enum { width = 600, height = 100, margin = 8, most_dots = 500, columns_of_many = 240, most_borders = 60 };
+enum { width = 600, height = 100, margin = 8, few_dots = 50, most_dots = 500, columns_of_many = 240, most_borders = 60 };
 
 const double *samples_read(struct arena *arena, const void *bytes, size_t length, size_t *count)
 {
@@ -119,7 +119,8 @@ static bool is_shown(const struct samples_range *range, double ns)
 static void draw_calls(const struct drawing *drawing, size_t columns)
 {
 	const struct samples *samples = drawing->samples;
-	buffer_printf(drawing->out, "<path class=\"calls%s\" d=\"", samples->count > columns ? " many" : "");
+	const char *size = samples->count > columns ? " many" : samples->count <= few_dots ? " few" : "";
+	buffer_printf(drawing->out, "<path class=\"calls%s\" d=\"", size);
 	for (size_t column = 0; column < columns; column++) {
 		double least = INFINITY, most = -INFINITY;
 		for (size_t i = column * samples->count / columns; i < (column + 1) * samples->count / columns; i++)
@@ -221,8 +222,11 @@ void html_samples(struct buffer *out, const struct samples *samples)
 	buffer_printf(out, "\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\">", width, height);
 	draw_interval(&drawing);
 	draw_borders(&drawing);
+	if (columns == samples->count)
+		draw_median(&drawing);
 	draw_calls(&drawing, columns);
-	draw_median(&drawing);
+	if (columns != samples->count) /* strokes would hide it */
+		draw_median(&drawing);
 	draw_beyond(&drawing, columns);
 	buffer_text(out, "</svg>");
 }

@@ -75,7 +75,7 @@ static void one_call_is_a_dot_in_the_middle(void **state)
 {
 	(void)state;
 	const struct samples one = SAMPLES(31900);
-	cleanup_free char *picture = picture_of(&one), *calls = path_of(picture, "calls");
+	cleanup_free char *picture = picture_of(&one), *calls = path_of(picture, "calls few");
 	assert_string_equal(calls, "M300 50v0.01");
 	assert_contains(picture, "role=\"img\" aria-label=\"1 call: median 31.90 µs\"");
 }
@@ -85,7 +85,7 @@ static void equal_calls_are_a_line_in_the_middle(void **state)
 	(void)state;
 	const struct samples equal = SAMPLES(1, 1, 1, 1);
 	struct samples_range range;
-	cleanup_free char *picture = picture_of(&equal), *calls = path_of(picture, "calls"), *median = path_of(picture, "median");
+	cleanup_free char *picture = picture_of(&equal), *calls = path_of(picture, "calls few"), *median = path_of(picture, "median");
 	assert_string_equal(calls, "M75 50v0.01M225 50v0.01M375 50v0.01M525 50v0.01");
 	assert_string_equal(median, "M0 50h600");
 	assert_true(samples_range(&equal, &range));
@@ -96,7 +96,7 @@ static void the_fastest_is_at_the_bottom_and_the_slowest_at_the_top(void **state
 {
 	(void)state;
 	const struct samples three = SAMPLES(100, 300, 200);
-	cleanup_free char *picture = picture_of(&three), *calls = path_of(picture, "calls"), *beyond = path_of(picture, "beyond");
+	cleanup_free char *picture = picture_of(&three), *calls = path_of(picture, "calls few"), *beyond = path_of(picture, "beyond");
 	assert_string_equal(calls, "M100 92v0.01M300 8v0.01M500 50v0.01");
 	assert_string_equal(beyond, "");
 	assert_contains(picture, "\"3 calls: median 200.0 ns, the fastest 100.0 ns, the slowest 300.0 ns\"");
@@ -106,7 +106,7 @@ static void what_is_not_finite_leaves_its_place_empty(void **state)
 {
 	(void)state;
 	const struct samples some = SAMPLES(100, NAN, 200);
-	cleanup_free char *picture = picture_of(&some), *calls = path_of(picture, "calls");
+	cleanup_free char *picture = picture_of(&some), *calls = path_of(picture, "calls few");
 	assert_string_equal(calls, "M100 92v0.01M500 8v0.01");
 	assert_contains(picture, "\"2 calls:");
 }
