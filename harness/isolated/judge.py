@@ -488,7 +488,7 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
+		trial = Trial(self, case, None if self.mode == "test" else null, self.budget.share_s(len(self.cases) - index))
 		try:
 			if self.is_lost:
 				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
