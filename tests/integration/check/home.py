@@ -15,7 +15,7 @@ from pretend import pretend_driver  # noqa: E402
 BUILD = ROOT / os.environ.get("B", "build/release")
 PODIUM = BUILD / "podium"
 PYTHON = "/usr/bin/python3"
-HANG_S = 120  # a guard only
+HANG_S = 400  # a guard only
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-check-test."))
 scratch.chmod(0o755)
 LOCKS = scratch / "locks"
