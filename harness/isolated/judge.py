@@ -8,6 +8,7 @@ descriptor 4, 5, 6     sockets to the contestants: the empty kernel, the submiss
 POPCORN_FD             an open descriptor that takes the results, one `key: value` a line
 POPCORN_SEED           the secret of all seeds
 PODIUM_DEVICE_UUID     the GPU, for what its driver says about clocks and temperature
+PODIUM_HIDE            that this process must keep others of its user out by itself
 PODIUM_TIME_LIMIT_S    how long all of it may take; 120 s if it is not set
 
 Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error; 110 a CUDA error
@@ -17,6 +18,7 @@ or no input can be made for it; 115 the task cannot be judged in two processes, 
 """
 import base64
 import contextlib
+import ctypes
 import importlib
 import itertools
 import json
@@ -33,7 +35,7 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
-from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
+from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
 from podium_words import accuse, explain
 
@@ -269,7 +271,11 @@ class Trial:
 		except CaseFailed as failure:
 			if side is not self.judge.rival or failure.code == EXIT_CASE:
 				raise
-			raise Stop(failure.code, f"{side.noun} failed: {failure.text}") from None
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+		except Stop as end:
+			if side is not self.judge.rival or end.code in (EXIT_GONE, EXIT_UNSPLITTABLE):
+				raise
+			raise of_rival(end.sentence) from None
 
 	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
@@ -496,7 +502,7 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
+		trial = Trial(self, case, None if self.mode == "test" else null, self.budget.share_s(len(self.cases) - index))
 		try:
 			lines = self.lines_of(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
@@ -618,6 +624,28 @@ def need_one_gpu():
 		raise Stop(EXIT_UNSPLITTABLE, "The task uses several GPUs.")
 
 
+def hide():
+	"""On a host without the wall that does it: no other program of this user may look into this one. Before a submission is loaded."""
+	if os.environ.pop("PODIUM_HIDE", ""):
+		pr_set_dumpable = 4
+		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
+
+
+def of_rival(sentence):
+	"""What the other submission did wrong is not the fault of the one that is judged."""
+	return Stop(EXIT_USAGE, sentence)
+
+
+def await_loaded(sides, budget):
+	for number, side in enumerate(sides):
+		try:
+			side.await_ready(budget.left_s())
+		except CaseFailed as failure:
+			if number < 2:
+				raise
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+
+
 def judge(mode, path, report, sides):
 	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
 	budget = Budget(limit_s)
@@ -643,8 +671,7 @@ def judge(mode, path, report, sides):
 		for side in sides:
 			side.load()
 		run.look_at_inputs()
-		for side in sides:
-			side.await_ready(budget.left_s())
+		await_loaded(sides, budget)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
@@ -657,6 +684,7 @@ def main(arguments):
 	if len(arguments) != 2 or arguments[0] not in MODES:
 		say(f"usage: python3 judge.py {{{'|'.join(MODES)}}} CASEFILE")
 		return EXIT_USAGE
+	hide()
 	report, sides = Report(), []
 	try:
 		return judge(*arguments, report, sides)

@@ -836,8 +836,9 @@ def the_submission_may_be_called_otherwise():
 
 
 @test
-def a_rival_that_fails_is_named():
-	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 112, "The other submission failed: expected")
+def a_rival_that_fails_is_named_and_is_not_the_submissions_fault():
+	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 2, "The other submission failed: expected")
+	ends_with(adds(mode="compare", rival="raise KeyError\n"), 2, "The other submission failed: submission.py raised KeyError")
 	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The other submission's process ended")
 
 
