@@ -398,6 +398,15 @@ def a_submission_that_raises_ends_with_1_and_its_own_lines():
 
 
 @test
+def failing_in_many_cases_does_not_stop_the_others():
+	choosy = "def custom_kernel(data):\n\tif len(data) < 9: raise ValueError('too short')\n\treturn sum(data)\n"
+	result = adds(choosy, "benchmark", "".join(f"count: {count}; seed: 1\n" for count in range(1, 10)))
+	ends_with(result, 1, "benchmark.7.error: custom_kernel raised ValueError: too short", "benchmark.8.status: pass", "check: fail")
+	result = adds(mode="test", cases="".join(f"count: {count}; seed: 1\n" for count in range(1, 30)))
+	ends_with(result, 0, "test.28.status: pass")
+
+
+@test
 def a_submission_that_cannot_be_imported_ends_with_1():
 	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"), ("import no_such_module\n", "No module named 'no_such_module'"),
 			("custom_kernel = 5\n", "defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit"),
