@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <string.h>
 
-static const char *find_on_path(struct arena *arena, const char *name)
+const char *tools_find(struct arena *arena, const char *name)
 {
 	const char *folders = getenv("PATH");
 	char *rest = arena_strdup(arena, folders ? folders : "/usr/bin:/bin"), *folder;
@@ -24,14 +24,14 @@ const char *tools_find_runner(struct arena *arena, const struct config *config)
 	static const char name[] = "podium-run";
 	if (config->worker_runner[0])
 		return config->worker_runner;
-	const char *beside = program_beside(arena, name), *runner = access(beside, X_OK) == 0 ? beside : find_on_path(arena, name);
+	const char *beside = program_beside(arena, name), *runner = access(beside, X_OK) == 0 ? beside : tools_find(arena, name);
 	return runner ? runner : beside;
 }
 
 const char *tools_find_nvcc(struct arena *arena, const struct config *config)
 {
 	static const char fallback[] = "/usr/local/cuda/bin/nvcc";
-	const char *nvcc = config->nvcc[0] ? config->nvcc : find_on_path(arena, "nvcc");
+	const char *nvcc = config->nvcc[0] ? config->nvcc : tools_find(arena, "nvcc");
 	return nvcc ? nvcc : access(fallback, X_OK) == 0 ? fallback : "";
 }
 

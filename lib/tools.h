@@ -7,6 +7,9 @@
 
 struct tools { const char *python, *nvcc; }; /* paths; "" where there is none */
 
+/* The program of this name on the PATH; NULL: there is none. */
+const char *tools_find(struct arena *arena, const char *name);
+
 /* The setting, else the one beside this program, else the one on the PATH. Where there is none: the path beside this
  * program, so that whoever starts it says what is missing. */
 const char *tools_find_runner(struct arena *arena, const struct config *config);

@@ -96,9 +96,9 @@ static int check_options(const struct options *options, struct error *error)
 static int read_options(int argc, char **argv, struct options *options, struct error *error)
 {
 	static const struct option known[] = {
-		{ "task", required_argument, NULL, 't' }, { "mode", required_argument, NULL, 'm' }, { "gpu", required_argument, NULL, 'g' },
-		{ "python", required_argument, NULL, 'p' }, { "engine", required_argument, NULL, 'e' }, { "seed", required_argument, NULL, 's' },
-		{ "json", no_argument, NULL, 'j' }, { 0 },
+		{ "task", required_argument, NULL, 't' }, { "mode", required_argument, NULL, 'm' },
+		{ "gpu", required_argument, NULL, 'g' }, { "python", required_argument, NULL, 'p' },
+		{ "engine", required_argument, NULL, 'e' }, { "seed", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' }, { 0 },
 	};
 	*options = (struct options){ .mode = "test" };
 	for (int option; (option = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
@@ -134,9 +134,17 @@ static int choose_seed(const char *text, int64_t *seed, struct error *error)
 	return 0;
 }
 
+/* What a shell would start; podium-run starts it in another folder. Links stay: a virtual environment is one. */
+static const char *whole_path(struct arena *arena, const char *program)
+{
+	cleanup_free char *here = getcwd(NULL, 0);
+	const char *found = strchr(program, '/') ? NULL : tools_find(arena, program);
+	return found ? found : *program == '/' || !here ? program : arena_printf(arena, "%s/%s", here, program);
+}
+
 static int load_config(struct check *check, struct error *error)
 {
-	const char *python = check->options->python;
+	const char *python = check->options->python ? whole_path(check->arena, check->options->python) : NULL;
 	int rc = config_load(&check->config, error);
 	if (!rc && python && strlen(python) >= sizeof check->config.python)
 		return fail(error, ERROR_INPUT, "The path of the interpreter is longer than %zu bytes.", sizeof check->config.python - 1);
@@ -223,7 +231,8 @@ static int perform(struct check *check, struct error *error)
 {
 	struct progress progress = progress_begin(check->options->as_json);
 	progress_say(&progress, "looking for what the task needs");
-	int rc = here_find(check->arena, &check->config, check->given.task, check->options->gpu, &check->interrupt, &check->here, error);
+	int rc = here_find(check->arena, &check->config, check->given.task, check->options->gpu, &check->interrupt, &check->here,
+		error);
 	json_t *outcome = rc ? NULL : outcome_begin(describe(check));
 	interrupt_wait(&check->interrupt, 0);
 	if (!rc && !check->interrupt.signal)
@@ -263,7 +272,8 @@ int check_command(int argc, char **argv)
 	}
 	if (read_options(argc, argv, &options, &error)
 		|| given_read_task(arena, options.task, &check->given, &check->faults, &error)
-		|| given_read_submission(arena, options.file, &check->given, &error) || choose_seed(options.seed, &check->secret_seed, &error))
+		|| given_read_submission(arena, options.file, &check->given, &error)
+		|| choose_seed(options.seed, &check->secret_seed, &error))
 		return refuse(check, &error);
 	signal(SIGPIPE, SIG_IGN);
 	if (load_config(check, &error) || interrupt_open(&check->interrupt, &error))

@@ -25,7 +25,8 @@ static int take_files(struct arena *arena, struct given *given, struct error *er
 	return 0;
 }
 
-int given_read_task(struct arena *arena, const char *path, struct given *given, struct task_faults *faults, struct error *error)
+int given_read_task(struct arena *arena, const char *path, struct given *given, struct task_faults *faults,
+	struct error *error)
 {
 	given->upload = fileset_make(arena);
 	given->stock = stock_fileset(arena);
@@ -38,7 +39,8 @@ int given_read_task(struct arena *arena, const char *path, struct given *given, 
 }
 
 /* One byte more than is taken is enough to refuse it. */
-static int read_bytes(struct arena *arena, int descriptor, const char *path, const char **bytes, size_t *length, struct error *error)
+static int read_bytes(struct arena *arena, int descriptor, const char *path, const char **bytes, size_t *length,
+	struct error *error)
 {
 	cleanup_buffer struct buffer read_so_far = {0};
 	char piece[65536];

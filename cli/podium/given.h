@@ -18,7 +18,8 @@ struct given {
 };
 
 /* Reads the task's folder or zip. ERROR_INPUT; where `faults` has sentences, they say what is wrong with the task. */
-int given_read_task(struct arena *arena, const char *path, struct given *given, struct task_faults *faults, struct error *error);
+int given_read_task(struct arena *arena, const char *path, struct given *given, struct task_faults *faults,
+	struct error *error);
 
 /* Reads the file that is submitted; the task is there already. */
 int given_read_submission(struct arena *arena, const char *path, struct given *given, struct error *error);

@@ -48,8 +48,8 @@ static int add_others(struct here *here, const struct machine *machine, size_t w
 			here->devices[here->device_count++] = device;
 	}
 	if (here->device_count < wanted)
-		return fail(error, ERROR_NOT_FOUND, "The task wants %zu GPUs of one model, and this machine has %zu of the model %s.", wanted,
-			there, first->model);
+		return fail(error, ERROR_NOT_FOUND, "The task wants %zu GPUs of one model, and this machine has %zu of the model %s.",
+			wanted, there, first->model);
 	qsort(here->devices, here->device_count, sizeof *here->devices, by_uuid);
 	return 0;
 }
@@ -96,10 +96,10 @@ static int find_python(struct arena *arena, const struct config *config, struct 
 	if (!python || *python)
 		return 0;
 	if (config->python[0])
-		return fail(error, ERROR_NOT_FOUND, "%s is no Python that can import torch; install torch for it, or name another one with "
-			"--python.", config->python);
-	return fail(error, ERROR_NOT_FOUND, "The task is in Python, and no python3 on the PATH or in /usr/bin can import torch. Install it "
-		"(Debian: python3-torch), or name an interpreter that has it with --python.");
+		return fail(error, ERROR_NOT_FOUND, "%s is no Python that can import torch; install torch for it, or name another one "
+			"with --python.", config->python);
+	return fail(error, ERROR_NOT_FOUND, "The task is in Python, and no python3 on the PATH or in /usr/bin can import torch. "
+		"Install it (Debian: python3-torch), or name an interpreter that has it with --python.");
 }
 
 static int find_nvcc(struct arena *arena, const struct config *config, struct here *here, struct error *error)
@@ -107,8 +107,8 @@ static int find_nvcc(struct arena *arena, const struct config *config, struct he
 	here->tools.nvcc = tools_find_nvcc(arena, config);
 	if (access(here->tools.nvcc, X_OK) == 0)
 		return 0;
-	return fail(error, ERROR_NOT_FOUND, "The task is in CUDA C++, and there is no nvcc%s%s. Install the CUDA toolkit, or name its nvcc "
-		"with PODIUM_NVCC.", config->nvcc[0] ? " at " : " on the PATH or in /usr/local/cuda/bin", config->nvcc);
+	return fail(error, ERROR_NOT_FOUND, "The task is in CUDA C++, and there is no nvcc%s%s. Install the CUDA toolkit, or name "
+		"its nvcc with PODIUM_NVCC.", config->nvcc[0] ? " at " : " on the PATH or in /usr/local/cuda/bin", config->nvcc);
 }
 
 /* The other language's tool is told if it is there, since a harness may call it. */
@@ -130,7 +130,8 @@ int here_find(struct arena *arena, const struct config *config, const struct tas
 
 /* ---- locks ---- */
 
-static void lock_one(struct device_lock *lock, const struct device *device, struct interrupt *interrupt, struct progress *progress)
+static void lock_one(struct device_lock *lock, const struct device *device, struct interrupt *interrupt,
+	struct progress *progress)
 {
 	enum { look_again_ms = 50 };
 	while (!device_lock_try(lock)) {

@@ -83,9 +83,9 @@ static const struct kind {
 	bool is_of_a_stage;
 	void (*take)(json_t *to, const json_t *event);
 } KINDS[] = {
-	{ "environment", false, take_members }, { "stage", false, take_stage }, { "case", true, take_case }, { "log", true, take_log },
-	{ "kernels", true, take_members }, { "conditions", true, take_members }, { "stage_end", true, take_members },
-	{ "verdict", false, take_members },
+	{ "environment", false, take_members }, { "stage", false, take_stage }, { "case", true, take_case },
+	{ "log", true, take_log }, { "kernels", true, take_members }, { "conditions", true, take_members },
+	{ "stage_end", true, take_members }, { "verdict", false, take_members },
 };
 
 void outcome_take(json_t *outcome, const json_t *event)

@@ -1,73 +1,19 @@
 #include "cli/podium/report.h"
 
+#include "cli/podium/cases.h"
 #include "cli/podium/outcome.h"
+#include "cli/podium/print.h"
 #include "cli/podium/table.h"
 #include "cli/podium/verdicts.h"
 #include "lib/floor.h"
 #include "lib/format.h"
-#include "lib/peaks.h"
 #include "lib/result.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-enum { tail_lines = 20 };
-
-/* ---- text of strangers ---- */
-
-static void write_line(struct buffer *out, const char *indent, const char *line, size_t length)
-{
-	buffer_text(out, indent);
-	while (length && line[length - 1] == '\r')
-		length--;
-	for (size_t at = 0, step; at < length; at += step) {
-		const char *tab = memchr(line + at, '\t', length - at);
-		step = tab ? (size_t)(tab - line) - at : length - at;
-		cleanup_buffer struct buffer piece = {0};
-		buffer_append(&piece, line + at, step);
-		text_append_printable(out, buffer_string(&piece));
-		buffer_text(out, tab ? "    " : "");
-		step += tab != NULL;
-	}
-	buffer_byte(out, '\n');
-}
-
-static size_t count_lines(const char *text)
-{
-	size_t lines = 0;
-	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-		lines++;
-	return lines;
-}
-
-/* The last lines of a text, each behind `indent`. */
-static void write_tail(struct buffer *out, const char *indent, const char *text)
-{
-	size_t lines = count_lines(text), skipped = lines > tail_lines ? lines - tail_lines : 0;
-	if (skipped)
-		buffer_printf(out, "%s(%zu lines before these are left out; --json has them)\n", indent, skipped);
-	for (; *text; text += *text == '\n') {
-		size_t length = strcspn(text, "\n");
-		if (skipped)
-			skipped--;
-		else
-			write_line(out, indent, text, length);
-		text += length;
-	}
-}
-
-static void write_fact(struct buffer *out, const char *name, const char *value)
-{
-	if (!value || !*value)
-		return;
-	buffer_printf(out, "  %-11s", name);
-	text_append_printable(out, value);
-	buffer_byte(out, '\n');
-}
 
 /* ---- the verdict ---- */
 
@@ -98,26 +44,11 @@ static void write_verdict(struct buffer *out, const struct report *report)
 	write_verdict_name(out, report, name, verdict);
 	buffer_printf(out, " %s\n", verdict_advice_at_home(verdict));
 	if (strcmp(reason, verdict_advice(verdict)) != 0)
-		write_tail(out, "", reason);
+		print_tail(out, "", reason);
 	write_score(out, report);
 }
 
 /* ---- the first failing case ---- */
-
-static bool is_test(const json_t *stage)
-{
-	return strcmp(outcome_text(stage, "stage"), "test") == 0;
-}
-
-static bool has_failed(const json_t *one)
-{
-	return strcmp(outcome_text(one, "verdict"), "passed") != 0;
-}
-
-static int64_t number_of(const json_t *one)
-{
-	return json_integer_value(json_object_get(one, "index")) + 1;
-}
 
 static void write_failure(struct buffer *out, struct arena *arena, const struct report *report, const json_t *one)
 {
@@ -126,14 +57,14 @@ static void write_failure(struct buffer *out, struct arena *arena, const struct 
 	format_text tolerance = "";
 	if (report->task->tolerance > 0)
 		snprintf(tolerance, sizeof tolerance, "%g", report->task->tolerance);
-	write_tail(out, "  ", !mismatch.place ? message : mismatch.summary ? mismatch.summary : "");
+	print_tail(out, "  ", !mismatch.place ? message : mismatch.summary ? mismatch.summary : "");
 	if (!mismatch.place)
 		return;
-	write_fact(out, "first at", mismatch.place);
-	write_fact(out, "expected", mismatch.expected);
-	write_fact(out, "got", mismatch.got);
-	write_fact(out, "off by", mismatch.off);
-	write_fact(out, "tolerance", mismatch.tolerance ? mismatch.tolerance : tolerance);
+	print_fact(out, "first at", mismatch.place);
+	print_fact(out, "expected", mismatch.expected);
+	print_fact(out, "got", mismatch.got);
+	print_fact(out, "off by", mismatch.off);
+	print_fact(out, "tolerance", mismatch.tolerance ? mismatch.tolerance : tolerance);
 }
 
 static void write_first_failure(struct buffer *out, struct arena *arena, const struct report *report)
@@ -142,180 +73,14 @@ static void write_first_failure(struct buffer *out, struct arena *arena, const s
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
 		json_array_foreach(json_object_get(stage, "cases"), j, one)
-			if (has_failed(one) && *outcome_text(one, "message")) {
+			if (case_has_failed(one) && *outcome_text(one, "message")) {
 				buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
-					is_test(stage) ? "test" : "benchmark", number_of(one));
+					stage_is_test(stage) ? "test" : "benchmark", case_number(one));
 				text_append_printable(out, outcome_text(one, "spec"));
 				buffer_byte(out, '\n');
 				write_failure(out, arena, report, one);
 				return;
 			}
-}
-
-/* ---- the cases of a stage ---- */
-
-struct cell { struct arena *arena; const struct report *report; const json_t *one; };
-
-static const char *number(const struct cell *cell)
-{
-	return arena_printf(cell->arena, "%" PRId64, number_of(cell->one));
-}
-
-static const char *spec(const struct cell *cell)
-{
-	return outcome_text(cell->one, "spec");
-}
-
-static const char *result(const struct cell *cell)
-{
-	return outcome_text(cell->one, "verdict");
-}
-
-static const char *duration(const struct cell *cell, const char *key)
-{
-	format_text text;
-	format_duration_ns(text, outcome_number(cell->one, key));
-	return arena_strdup(cell->arena, text);
-}
-
-static const char *time_of(const struct cell *cell)
-{
-	format_text text;
-	if (has_failed(cell->one))
-		return result(cell);
-	format_duration_err(text, outcome_number(cell->one, "mean_ns"), outcome_number(cell->one, "err_ns"));
-	return arena_strdup(cell->arena, text);
-}
-
-static const char *interval(const struct cell *cell)
-{
-	format_text text;
-	format_duration_range(text, outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns"));
-	return arena_strdup(cell->arena, text);
-}
-
-static const char *best(const struct cell *cell) { return duration(cell, "best_ns"); }
-static const char *worst(const struct cell *cell) { return duration(cell, "worst_ns"); }
-static const char *constant(const struct cell *cell) { return duration(cell, "constant_ns"); }
-static const char *own(const struct cell *cell) { return duration(cell, "own_ns"); }
-
-static const char *overrun(const struct cell *cell)
-{
-	return isnan(outcome_number(cell->one, "gap_ns")) ? "none" : duration(cell, "gap_ns");
-}
-
-static const char *count_of(const struct cell *cell, const char *key)
-{
-	double count = outcome_number(cell->one, key);
-	return isnan(count) ? NULL : arena_printf(cell->arena, "%.0f", count);
-}
-
-static const char *runs(const struct cell *cell) { return count_of(cell, "runs"); }
-static const char *blocks(const struct cell *cell) { return count_of(cell, "blocks"); }
-static const char *repeated(const struct cell *cell) { return count_of(cell, "repeated"); }
-
-static struct rates rates_of(const struct cell *cell)
-{
-	const struct task *task = cell->report->task;
-	return rates_of_case(task->flops, task->bytes, spec(cell), outcome_number(cell->one, "mean_ns"), cell->report->device->model);
-}
-
-static const char *rate(struct arena *arena, double value, const char *unit, double percent, const char *of)
-{
-	const char *figure = result_figure(arena, value, unit), *share = result_figure(arena, percent, "%");
-	return figure && share ? arena_printf(arena, "%s, %s of %s", figure, share, of) : figure;
-}
-
-static const char *bandwidth(const struct cell *cell)
-{
-	const struct rates rates = rates_of(cell);
-	return rate(cell->arena, rates.gb_s, "GB/s", rates.memory_percent, "peak");
-}
-
-static const char *compute(const struct cell *cell)
-{
-	const struct rates rates = rates_of(cell);
-	return rate(cell->arena, rates.tflop_s, "TFLOP/s", rates.compute_percent, peaks_number_name(rates.type));
-}
-
-static struct device_state device_of(const struct cell *cell)
-{
-	cleanup_free char *json = json_dumps(json_object_get(cell->one, "device"), JSON_COMPACT);
-	return result_device(cell->arena, json);
-}
-
-static const char *sm_clock(const struct cell *cell) { return device_of(cell).sm_clock; }
-static const char *memory_clock(const struct cell *cell) { return device_of(cell).memory_clock; }
-static const char *temperature(const struct cell *cell) { return device_of(cell).temperature; }
-static const char *power(const struct cell *cell) { return device_of(cell).power; }
-static const char *slowed_by(const struct cell *cell) { return device_of(cell).slowed_by; }
-
-static bool is_measured(const json_t *one)
-{
-	return !isnan(outcome_number(one, "blocks"));
-}
-
-/* A table of cases: which of them, its columns, and what is in these. Columns that hold nothing are left out. */
-struct layout {
-	bool (*takes)(const json_t *one);     /* NULL: all */
-	struct table_column columns[table_most_columns];
-	const char *(*cells[table_most_columns])(const struct cell *cell);
-};
-static const struct layout TESTS = { NULL,
-	{ { "#", true }, { "Case", false }, { "Result", false } },
-	{ number, spec, result } };
-static const struct layout TIMES = { NULL,
-	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true }, { "Best", true }, { "Worst", true },
-		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
-	{ number, spec, time_of, interval, best, worst, runs, bandwidth, compute } };
-static const struct layout MEASUREMENT = { is_measured,
-	{ { "#", true }, { "Constant, subtracted", true }, { "Overrun, added", true }, { "Blocks", true }, { "Repeated", true },
-		{ "Own clock, never ranked", true }, { "SM clock", true }, { "Memory clock", true }, { "Temperature", true },
-		{ "Power", true }, { "Slowed down by", false } },
-	{ number, constant, overrun, blocks, repeated, own, sm_clock, memory_clock, temperature, power, slowed_by } };
-
-static size_t column_count(const struct layout *layout)
-{
-	size_t count = 0;
-	while (count < table_most_columns && layout->columns[count].heading)
-		count++;
-	return count;
-}
-
-/* False where it has no case for such a table. */
-static bool write_cases(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage,
-	const struct layout *layout, const char *title)
-{
-	const json_t *cases = json_object_get(stage, "cases");
-	size_t columns = column_count(layout), i;
-	json_t *one;
-	struct table table = table_make(arena, layout->columns, columns, json_array_size(cases));
-	json_array_foreach(cases, i, one) {
-		const struct cell cell = { arena, report, one };
-		const char *cells[table_most_columns];
-		if (layout->takes && !layout->takes(one))
-			continue;
-		for (size_t column = 0; column < columns; column++)
-			cells[column] = layout->cells[column](&cell);
-		table_add(&table, cells);
-	}
-	if (!table.row_count)
-		return false;
-	buffer_text(out, title);
-	table_write(out, &table, "  ");
-	return true;
-}
-
-static void write_tables(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
-{
-	if (is_test(stage)) {
-		write_cases(out, arena, report, stage, &TESTS, "");
-		return;
-	}
-	write_cases(out, arena, report, stage, &TIMES, "");
-	if (write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
-		buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
-			"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
 }
 
 /* ---- the kernels of CUDA C++ ---- */
@@ -363,7 +128,7 @@ static void write_stage(struct buffer *out, struct arena *arena, const struct re
 	const char *verdict = outcome_text(stage, "verdict"), *message = outcome_text(stage, "message");
 	double duration_ms = outcome_number(stage, "duration_ms");
 	format_text took = "";
-	if (duration_ms >= 0)
+	if (duration_ms >= 0 && duration_ms < 1e15)
 		format_stopwatch(took, (int64_t)duration_ms);
 	buffer_byte(out, '\n');
 	text_append_printable(out, outcome_text(stage, "stage"));
@@ -371,9 +136,9 @@ static void write_stage(struct buffer *out, struct arena *arena, const struct re
 	text_append_printable(out, *verdict ? verdict : "not ended");
 	buffer_printf(out, "%s%s\n", *took ? ", " : "", took);
 	if (*message && strcmp(verdict, "passed") != 0 && strcmp(message, outcome_text(report->outcome, "reason")) != 0)
-		write_tail(out, "  ", message);
+		print_tail(out, "  ", message);
 	write_kernels(out, arena, stage);
-	write_tables(out, arena, report, stage);
+	cases_write(out, arena, report, stage);
 	write_slowed(out, arena, stage);
 }
 
@@ -386,7 +151,7 @@ static void write_engine(struct buffer *out, const struct report *report)
 		return;
 	cleanup_buffer struct buffer words = {0};
 	buffer_printf(&words, "%s%s%s", engine, *reason ? ". The task's own harness took the times. " : "", reason);
-	write_fact(out, "Engine", buffer_string(&words));
+	print_fact(out, "Engine", buffer_string(&words));
 }
 
 static void write_device(struct buffer *out, const struct report *report)
@@ -396,7 +161,7 @@ static void write_device(struct buffer *out, const struct report *report)
 	buffer_printf(&words, "%s, %s", device->model, device->product);
 	if (!device_is_cpu(device))
 		buffer_printf(&words, ", %s", device->uuid);
-	write_fact(out, "Device", buffer_string(&words));
+	print_fact(out, "Device", buffer_string(&words));
 }
 
 static void write_environment(struct buffer *out, struct arena *arena, const struct report *report)
@@ -412,7 +177,7 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 	size_t count = result_environment(arena, json, &facts);
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&words, "%s%s %s", i ? ", " : "", facts[i].name, facts[i].value);
-	write_fact(out, "With", buffer_string(&words));
+	print_fact(out, "With", buffer_string(&words));
 }
 
 /* What the server would say of a ranked result that its GPU cannot reach. */
@@ -428,7 +193,7 @@ static void write_objection(struct buffer *out, struct arena *arena, const struc
 			const char *objection = strcmp(outcome_text(stage, "stage"), "ranked") == 0
 				? floor_objection(arena, &floor, outcome_number(one, "mean_ns")) : NULL;
 			if (objection) {
-				buffer_printf(out, "The server would hold this for review. Benchmark %" PRId64 ": %s\n", number_of(one), objection);
+				buffer_printf(out, "The server would hold this for review. Benchmark %" PRId64 ": %s\n", case_number(one), objection);
 				return;
 			}
 		}
@@ -447,7 +212,8 @@ static void write_differences(struct buffer *out, const struct report *report)
 {
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");
 	if (json_is_integer(seed))
-		buffer_printf(out, "The seeds differ from the server's, whose are secret; --seed %lld repeats this run.\n", json_integer_value(seed));
+		buffer_printf(out, "The seeds differ from the server's, whose are secret; --seed %lld repeats this run.\n",
+			json_integer_value(seed));
 	if (!is_asked_for(report)) {
 		buffer_text(out, "The task is for ");
 		for (size_t i = 0; i < report->task->gpu_count; i++) {
@@ -462,7 +228,9 @@ static void write_differences(struct buffer *out, const struct report *report)
 
 static void write_output(struct buffer *out, const json_t *stage)
 {
-	static const struct { const char *key, *words; } STREAMS[] = { { "stdout", "Standard output" }, { "stderr", "Standard error" } };
+	static const struct { const char *key, *words; } STREAMS[] = {
+		{ "stdout", "Standard output" }, { "stderr", "Standard error" },
+	};
 	bool compiles = strcmp(outcome_text(stage, "stage"), "compile") == 0;
 	for (size_t i = 0; i < COUNT(STREAMS); i++) {
 		const char *text = outcome_text(stage, STREAMS[i].key);
@@ -471,7 +239,7 @@ static void write_output(struct buffer *out, const json_t *stage)
 		buffer_printf(out, "\n%s of ", compiles && i == 0 ? "Output" : STREAMS[i].words);
 		text_append_printable(out, outcome_text(stage, "stage"));
 		buffer_text(out, ":\n");
-		write_tail(out, "  | ", text);
+		print_tail(out, "  | ", text);
 	}
 }
 

@@ -45,7 +45,8 @@ static size_t column_width(const struct table *table, size_t column)
 	return widest && widest < heading ? heading : widest;
 }
 
-static void write_row(struct buffer *out, const struct table *table, const size_t *widths, const char *const *cells, const char *indent)
+static void write_row(struct buffer *out, const struct table *table, const size_t *widths, const char *const *cells,
+	const char *indent)
 {
 	size_t owed = 0; /* spaces that are written when something follows */
 	buffer_text(out, indent);

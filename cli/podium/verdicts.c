@@ -18,8 +18,10 @@ static const struct meaning {
 	[VERDICT_TIME_LIMIT] = { 13, NULL },
 	[VERDICT_MEMORY_LIMIT] = { 14, NULL },
 	[VERDICT_OUTPUT_LIMIT] = { 15, NULL },
-	[VERDICT_PROTOCOL_VIOLATION] = { 16, "What came back from the evaluation is not what an honest run sends; the server ranks nothing then." },
-	[VERDICT_INTERNAL_ERROR] = { podium_cannot, "The submission is not at fault: the task's own files, podium-run or this machine are." },
+	[VERDICT_PROTOCOL_VIOLATION] = { 16,
+		"What came back from the evaluation is not what an honest run sends; the server ranks nothing then." },
+	[VERDICT_INTERNAL_ERROR] = { podium_cannot,
+		"The submission is not at fault: the task's own files, podium-run or this machine are." },
 	[VERDICT_CANCELLED] = { podium_cannot, NULL },
 };
 
