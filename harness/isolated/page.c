@@ -57,7 +57,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 	static const struct timespec nap = { .tv_nsec = 50 * isolated_ns_per_ms };
 	const uint32_t last = __atomic_load_n(&page->ready, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last) {
-		if (isolated_hung_up(socket))
+		/* It may have said its last word in between. */
+		if (isolated_hung_up(socket) && __atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last)
 			return judge_is_gone();
 		if (syscall(SYS_futex, &page->armed, FUTEX_WAIT, last, &nap, NULL, 0) && errno == ENOSYS)
 			return isolated_fail_errno("The page cannot be waited for");

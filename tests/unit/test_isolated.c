@@ -217,6 +217,25 @@ static void a_contestant_that_ends_is_noticed(void **state)
 	end(&match);
 }
 
+static int answer_and_leave(struct hands *hands)
+{
+	stand_by(hands);
+	isolated_done(hands->page, ISOLATED_RAISED, 5, 1);
+	return 0;
+}
+
+static void the_last_answer_of_a_contestant_that_ends_counts(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		struct match match;
+		begin(&match, answer_and_leave);
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.spec, 5);
+		end(&match);
+	}
+}
+
 static int stay_silent(struct hands *hands)
 {
 	(void)hands;
@@ -1008,7 +1027,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_is_answered), cmocka_unit_test(many_calls_are_answered),
 		cmocka_unit_test(numbers_of_calls_begin_again_after_the_last_one), cmocka_unit_test(only_calls_can_be_armed),
-		cmocka_unit_test(a_contestant_that_ends_is_noticed), cmocka_unit_test(a_contestant_that_never_answers_is_given_up),
+		cmocka_unit_test(a_contestant_that_ends_is_noticed),
+		cmocka_unit_test(the_last_answer_of_a_contestant_that_ends_counts),
+		cmocka_unit_test(a_contestant_that_never_answers_is_given_up),
 		cmocka_unit_test(a_late_answer_is_an_answer), cmocka_unit_test(the_end_of_the_judge_is_noticed),
 		cmocka_unit_test(answers_out_of_turn_are_violations), cmocka_unit_test(a_second_answer_is_a_violation),
 		cmocka_unit_test(what_a_call_ended_with_is_checked), cmocka_unit_test(what_is_the_judges_may_be_written_over),
