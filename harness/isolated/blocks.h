@@ -33,18 +33,21 @@ constexpr double empty_kernel_ns = 750;
 
 /* How a case is measured on a kind of device. */
 struct Rule {
-	std::size_t calls;             /* of a block */
-	std::vector<std::size_t> looks; /* numbers of blocks after which it may end; the last one always ends it */
-	double most_s;                 /* for the blocks of a case */
-	double warm_s;                 /* verified, not counted: until one of the two is reached */
-	std::size_t warm_calls;
-	std::vector<std::size_t> pair_looks; /* the same as looks, for pairs of blocks in a comparison */
-	/* A gap after the entry's calls that is longer than one after the null's by less than this is noise. */
-	double overrun_ns, overrun;
+	std::size_t calls;                   /* of a block */
+	std::vector<std::size_t> looks;      /* numbers of blocks after which it may end; the last one always ends it */
+	std::vector<std::size_t> pair_looks; /* the same for pairs of blocks in a comparison */
+	double most_s;                       /* for the blocks of a case */
+	std::size_t least_warm_calls, most_warm_calls; /* verified, not counted; */
+	double warm_s;                       /* between the two: for so long */
+	std::size_t bells;                   /* of a block: calls that show what the bell alone costs */
+	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
 };
 
-inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, 60, 0.1, 100, {8, 12, 16, 20}, 20'000, 0.15};
-inline const Rule cpu_rule = {5, {4}, 2, 0, 1, {2, 4}, 1'000'000, 1};
+constexpr double not_looked_at = std::numeric_limits<double>::infinity();
+inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15};
+/* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at};
+constexpr std::size_t least_calls = 3, least_blocks = 4; /* with fewer blocks, the page says so */
 
 inline double median(Values values)
 {
@@ -105,64 +108,92 @@ inline double half_width(const Values &values, double level = 0.95)
 
 /* ---- blocks ---- */
 
+/* One call: from the end of the judge's own work to "done"; then until the GPU had done the least that there is for the
+ * judge; then until the output was copied. */
+struct Timed {
+	double elapsed_ns, touch_ns = 0, take_ns = 0;
+};
+
+using Calls = std::vector<Timed>;
+
+inline Values elapsed_of(const Calls &calls)
+{
+	Values made;
+	for (const Timed &call : calls)
+		made.push_back(call.elapsed_ns);
+	return made;
+}
+
 /* Calls of one case in a row, the null contestant's between them. */
 struct Block {
-	Values charged, null;   /* from the end of the judge's own work to "done": the contestant's calls, the null's */
-	Values gaps, null_gaps; /* what the judge's own work took after them */
-	/* After "done", until the GPU had done something for the judge: a switch from the contestant's kernels to the judge's
-	 * takes its time. */
-	Values switches, null_switches;
-	Values doorbell;             /* the null contestant's calls that launch nothing */
+	Calls calls, null;           /* those that count, and the null's */
+	Values heads, null_heads;    /* how long the judge's own work before the next call took, after each */
+	Values bells;                /* what the bell alone costs */
 	double delta_ns = 0;         /* how much longer an empty kernel takes in the contestant's process than in the null's */
+	double empty_ns = 0;         /* what it takes itself: empty_kernel_ns on a GPU */
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
-	/* Without a GPU there is no switch, and none of this. */
-	bool has_gpu() const { return !doorbell.empty(); }
-
-	/* A contestant after whose calls the GPU has nothing to switch from has not used it. */
-	bool uses_gpu() const { return has_gpu() && median(switches) >= median(null_switches) / 2; }
-
 	/* What a call costs that does nothing. */
-	double constant() const
-	{
-		if (!has_gpu())
-			return median(null);
-		return uses_gpu() ? median(null) + delta_ns - empty_kernel_ns : median(doorbell);
-	}
+	double constant() const { return median(elapsed_of(null)) + delta_ns - empty_ns; }
 
 	bool constant_moved() const
 	{
 		auto half = static_cast<std::ptrdiff_t>(null.size() / 2);
 		if (half < 2)
 			return false;
-		double before = median({null.begin(), null.begin() + half}), after = median({null.end() - half, null.end()});
-		return std::abs(before - after) > std::max(moved_ns, moved * median(null));
+		Values all = elapsed_of(null);
+		double before = median({all.begin(), all.begin() + half}), after = median({all.end() - half, all.end()});
+		return std::abs(before - after) > std::max(moved_ns, moved * median(all));
 	}
 
 	/* What the contestant still kept the device busy with after its calls, per call; 0 within noise. */
 	double overrun(const Rule &rule) const
 	{
-		if (gaps.empty() || null_gaps.empty())
-			return 0;
-		double usual = median(null_gaps), over = median(gaps) - usual;
-		Values off;
-		for (double gap : null_gaps)
-			off.push_back(std::abs(gap - usual));
-		double noise = std::max({rule.overrun_ns, rule.overrun * usual, 5 * median(off)});
-		return over > noise ? over : 0;
+		return excess(takes_of(calls), takes_of(null), rule) + excess(heads, null_heads, rule);
+	}
+
+	/* Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and what
+	 * its call cost is not what a call costs that does. */
+	bool is_idle(const Timed &call) const
+	{
+		Values touches;
+		for (const Timed &one : null)
+			touches.push_back(one.touch_ns);
+		return !bells.empty() && call.touch_ns < median(touches) / 2;
 	}
 
 	/* What each call is charged. */
 	Values samples(const Rule &rule) const
 	{
-		double subtracted = constant() - overrun(rule);
+		double usual = constant(), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
 		Values made;
-		for (double elapsed : charged)
-			made.push_back(std::max(1.0, elapsed - subtracted));
+		for (const Timed &call : calls)
+			made.push_back(std::max(1.0, call.elapsed_ns - (is_idle(call) ? bell : usual) + over));
 		return made;
 	}
 
-	double value(const Rule &rule) const { return std::max(1.0, median(charged) - constant() + overrun(rule)); }
+	double value(const Rule &rule) const { return median(samples(rule)); }
+
+private:
+	static Values takes_of(const Calls &calls)
+	{
+		Values made;
+		for (const Timed &call : calls)
+			made.push_back(call.touch_ns + call.take_ns);
+		return made;
+	}
+
+	/* By how much the one is longer than the other; 0 within noise. */
+	static double excess(const Values &ours, const Values &usual, const Rule &rule)
+	{
+		if (ours.empty() || usual.empty() || rule.overrun_ns == not_looked_at)
+			return 0;
+		double expected = median(usual), over = median(ours) - expected;
+		Values off;
+		for (double one : usual)
+			off.push_back(std::abs(one - expected));
+		return over > std::max({rule.overrun_ns, rule.overrun * expected, 5 * median(off)}) ? over : 0;
+	}
 };
 
 using Blocks = std::vector<Block>;

@@ -130,7 +130,7 @@ public:
 	}
 
 	/* A kernel that does next to nothing, and waits for it. */
-	void poke()
+	void touch()
 	{
 		write_poison<<<1, 1, 0, stream_>>>(reinterpret_cast<std::uint64_t *>(cache_), 1, 0, false);
 		wait();
@@ -157,7 +157,7 @@ public:
 		return found;
 	}
 
-	Span staging, snapshot;
+	Span head; /* the judge's own work before a call */
 
 private:
 	static constexpr int blocks = 1024, threads = 256;

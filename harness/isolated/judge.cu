@@ -1,6 +1,7 @@
 /* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No byte of a submission runs here.
  *
  *	POPCORN_FD=3 ./judge.out MODE CASEFILE
+ *	./judge.out --can-split    only says on the standard output why the task cannot be split; 0 if it can, else 115
  *
  * MODE             test, benchmark, leaderboard, or compare
  * POPCORN_FD       an open descriptor that takes the results, one `key: value` a line
@@ -51,11 +52,13 @@ using podium_eval::CaseFailed;
 using podium_eval::Report;
 using podium_eval::stop;
 
-constexpr std::int64_t call_limit_ns = 60 * second_ns;
+constexpr double usual_limit_s = 120; /* of all cases, where PODIUM_TIME_LIMIT_S does not say */
+constexpr double share_for_cases = 0.85; /* of the time limit; the rest is for starting, and for what takes longer than expected */
+/* Of one call. The first one of a case may load and tune, so that it may take half of the time that is left. */
+constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
 constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
 constexpr int most_specs = 8;     /* how often a case's outputs may turn out larger than what there is memory for */
 constexpr int unpinned_calls = 2; /* of a case, so that threads of libraries are not all born on one core */
-constexpr int doorbell_calls = 5; /* of a block */
 
 struct Mode {
 	const char *name, *noun;
@@ -116,13 +119,44 @@ private:
 	bool is_cuda_;
 };
 
-/* ---- calls ---- */
+/* ---- the time ---- */
 
-/* Where a call's own work of the judge is noted once the next call has shown it. */
-struct Gap {
-	Values *list = nullptr;
-	double snapshot_ns = 0;
+/* The time limit, divided among the cases, and among the calls of one. */
+class Budget {
+public:
+	Budget() : began_(Clock::now())
+	{
+		const char *given = std::getenv("PODIUM_TIME_LIMIT_S");
+		auto limit = podium_eval::read_number<double>(given ? given : "");
+		limit_s_ = limit && *limit > 0 ? *limit : usual_limit_s;
+	}
+
+	void begin_case(std::size_t cases_left, double most_s)
+	{
+		double share_s = std::max(0.0, limit_s_ * share_for_cases - passed_s()) / static_cast<double>(cases_left);
+		end_of_case_s_ = passed_s() + std::min(share_s, most_s);
+		longest_s_ = 0;
+	}
+
+	bool is_case_over() const { return passed_s() >= end_of_case_s_; }
+
+	/* For the contestant's next call. */
+	double call_limit_s() const
+	{
+		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s());
+		return std::min(left_s, longest_s_ > 0 ? std::max(call_s, call_factor * longest_s_) : std::max(first_call_s, left_s / 2));
+	}
+
+	void note_call(double took_s) { longest_s_ = std::max(longest_s_, took_s); }
+	double passed_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+private:
+	using Clock = std::chrono::steady_clock;
+	Clock::time_point began_;
+	double limit_s_, end_of_case_s_ = 0, longest_s_ = 0;
 };
+
+/* ---- calls ---- */
 
 class Judge {
 public:
@@ -159,6 +193,7 @@ public:
 		for (std::size_t i = 0; i < cases.size(); i++) {
 			std::string key = mode_.noun + ("." + std::to_string(i) + ".");
 			report_.line(key + "spec", cases[i].spec);
+			budget_.begin_case(cases.size() - i, rule_.most_s);
 			try {
 				one_case(cases[i], key);
 				report_.line(key + "status", std::string("pass"));
@@ -204,7 +239,7 @@ private:
 		for (std::size_t i = 0; i < calls; i++)
 			for (std::size_t k = 0; k < sides_.size(); k++)
 				attempt(*sides_[k], [&] {
-					elapsed[k].push_back(sides_[k]->call_without_data(ISOLATED_EMPTY, call_limit_ns, contestants_cpu_));
+					elapsed[k].push_back(sides_[k]->call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_));
 				});
 		for (std::size_t k = 0; k < sides_.size(); k++)
 			sides_[k]->delta_ns = median(elapsed[k]) - median(elapsed[0]);
@@ -227,14 +262,15 @@ private:
 
 	[[noreturn]] void give_up(Side &side, const Broken &broken)
 	{
-		std::string limit = std::to_string(call_limit_ns / second_ns);
+		char late[80];
 		if (&side != &entry())
 			stop(Code::CASES, "The " + side.name() + " failed: " + broken.why);
 		switch (broken.code) {
 		case ISOLATED_GONE:
-			stop(Code::GONE, "The process of the submission ended before it had answered.");
+			stop(Code::GONE, "The submission's process ended.");
 		case ISOLATED_TIMEOUT:
-			stop(Code::SLOW, "custom_kernel did not return within " + limit + " s.");
+			std::snprintf(late, sizeof late, "The submission did not answer within %.3g s.", limit_s_);
+			stop(Code::SLOW, late);
 		case ISOLATED_VIOLATION:
 			stop(Code::VIOLATION, broken.why);
 		default:
@@ -255,6 +291,12 @@ private:
 	}
 
 	/* ---- one call ---- */
+
+	std::int64_t limit_ns()
+	{
+		limit_s_ = budget_.call_limit_s();
+		return static_cast<std::int64_t>(limit_s_ * static_cast<double>(second_ns));
+	}
 
 	/* Gives the contestant memory for outputs that are larger than what there was. */
 	void grow(Side &side)
@@ -301,19 +343,18 @@ private:
 		attempt(side, [&] {
 			if (!side.has_room(input.stream.size(), input.device_bytes))
 				side.give_inputs(input.stream.size(), input.device_bytes, slots_);
-			called = side.call(input, call_limit_ns, cpu);
+			double began_s = budget_.passed_s();
+			called = side.call(input, limit_ns(), cpu);
+			budget_.note_call(budget_.passed_s() - began_s);
 			if (called->status == ISOLATED_NEW_SPEC) {
 				grow(side);
 				called.reset();
 			} else if (called->status != ISOLATED_RETURNED) {
 				fail(side);
 			} else if (side.has_outputs()) {
-				output_t output = side.output<output_t>(input);
-				side.settle(*called);
+				output_t output = side.output<output_t>(input, &called->timed.take_ns);
 				if (!side.is_null())
 					check(side, input, output, message);
-			} else {
-				side.settle(*called);
 			}
 		});
 		return called;
@@ -361,7 +402,7 @@ private:
 	void begin_case(const Case &one, std::string &message)
 	{
 		own_.clear();
-		gap_ = {};
+		after_ = nullptr;
 		number_ = 0;
 		bool first = true;
 		for (auto &side : sides_) {
@@ -390,44 +431,43 @@ private:
 		auto began = std::chrono::steady_clock::now();
 		if (side.is_null())
 			attempt(side, [&] { side.give_outputs(entry().form_needs(), &entry().form()); });
-		for (std::size_t i = 0; i < rule_.warm_calls; i++) {
+		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
 			Input input = inputs_.fresh(one, "warm", number_++);
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
 			if (called && &side == &entry() && called->own_ns > 0)
 				own_.push_back(called->own_ns);
 			std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
-			if (called && wall.count() > rule_.warm_s)
+			if (i + 1 >= rule_.least_warm_calls && wall.count() > rule_.warm_s)
 				break;
 		}
 	}
 
 	/* ---- blocks ---- */
 
-	/* One call of a side, noted as elapsed time and, once the next call shows it, as a gap behind it. */
-	void note(Side &side, const Input &input, Values &elapsed, Values &gaps, Values &switches)
+	/* One call of a side. The head of the next one shows what it left on the device. */
+	void note(Side &side, const Input &input, Calls &calls, Values &heads)
 	{
 		Called called = measured(side, input);
-		if (gap_.list)
-			gap_.list->push_back(gap_.snapshot_ns + called.staging_ns);
-		gap_ = {&gaps, called.snapshot_ns};
-		elapsed.push_back(called.elapsed_ns);
-		switches.push_back(called.switch_ns);
+		if (after_)
+			after_->push_back(called.head_ns);
+		after_ = &heads;
+		calls.push_back(called.timed);
 	}
 
-	void note(Side &side, const Input &input, Block &block) { note(side, input, block.charged, block.gaps, block.switches); }
+	void note(Side &side, const Input &input, Block &block) { note(side, input, block.calls, block.heads); }
 
 	/* `theirs`: for a comparison, in which the two change places from call to call. */
 	void run_block(const Case &one, Block &ours, Block *theirs)
 	{
-		gap_ = {};
-		for (std::size_t i = 0; i < rule_.calls; i++) {
+		after_ = nullptr;
+		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over()); i++) {
 			Input input = inputs_.fresh(one, "timed", number_++);
 			bool rival_first = theirs && i % 2;
 			if (rival_first)
 				note(rival(), input, *theirs);
 			else
 				note(entry(), input, ours);
-			note(null(), input, ours.null, ours.null_gaps, ours.null_switches);
+			note(null(), input, ours.null, ours.null_heads);
 			if (rival_first)
 				note(entry(), input, ours);
 			else if (theirs)
@@ -438,34 +478,29 @@ private:
 
 	void end_block(Block &ours, Block *theirs)
 	{
-		for (int i = 0; device_ && i < doorbell_calls; i++)
+		for (std::size_t i = 0; i < rule_.bells; i++)
 			attempt(null(), [&] {
-				ours.doorbell.push_back(null().call_without_data(ISOLATED_NOTHING, call_limit_ns, contestants_cpu_));
+				ours.bells.push_back(null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
 			});
 		ours.delta_ns = entry().delta_ns;
+		ours.empty_ns = device_ ? empty_kernel_ns : 0;
 		ours.slowed_by = watch_.look();
 		if (!theirs)
 			return;
 		theirs->null = ours.null;
-		theirs->null_gaps = ours.null_gaps;
-		theirs->null_switches = ours.null_switches;
-		theirs->doorbell = ours.doorbell;
+		theirs->null_heads = ours.null_heads;
+		theirs->bells = ours.bells;
+		theirs->empty_ns = ours.empty_ns;
 		theirs->delta_ns = rival().delta_ns;
 	}
 
 	/* Whether a block does not count, because the constant moved or the GPU was slowed down. */
 	bool is_disturbed(const Block &block)
 	{
-		if (!(block.constant_moved() || block.slowed_by) || repeated_ >= most_repeats)
+		if (!(block.constant_moved() || block.slowed_by) || repeated_ >= most_repeats || budget_.is_case_over())
 			return false;
 		repeated_++;
 		return true;
-	}
-
-	bool is_over(std::chrono::steady_clock::time_point began) const
-	{
-		std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
-		return wall.count() > rule_.most_s;
 	}
 
 	void measure(const Case &one, const std::string &key)
@@ -473,8 +508,7 @@ private:
 		Blocks blocks;
 		repeated_ = 0;
 		watch_.begin();
-		auto began = std::chrono::steady_clock::now();
-		while (blocks.empty() || !(is_enough(values_of(blocks, rule_), rule_) || is_over(began))) {
+		while (blocks.empty() || !(is_enough(values_of(blocks, rule_), rule_) || budget_.is_case_over())) {
 			Block block;
 			run_block(one, block, nullptr);
 			if (!is_disturbed(block))
@@ -489,8 +523,7 @@ private:
 		Pairs pairs;
 		repeated_ = 0;
 		watch_.begin();
-		auto began = std::chrono::steady_clock::now();
-		while (pairs.empty() || !(is_decided(pairs, rule_) || is_over(began))) {
+		while (pairs.empty() || !(is_decided(pairs, rule_) || budget_.is_case_over())) {
 			Block ours, theirs;
 			run_block(one, ours, &theirs);
 			if (is_disturbed(ours))
@@ -554,34 +587,43 @@ private:
 	const Rule &rule_;
 	std::unique_ptr<Device> device_;
 	std::vector<std::unique_ptr<Side>> sides_; /* the null contestant, the entry, the rival */
+	Budget budget_;
+	double limit_s_ = 0;                       /* of the last call */
 	std::int32_t contestants_cpu_ = -1;
 	std::uint32_t slots_ = 1;
 	std::uint64_t number_ = 0;                 /* of inputs in this case */
 	Values own_;
-	Gap gap_;
+	Values *after_ = nullptr; /* the list that the next head's duration goes to */
 	Watch watch_;
 	int code_ = 0;      /* of the first case that failed */
 	int repeated_ = 0;  /* blocks of this case */
 	bool lost_ = false; /* a CUDA error made the GPU unusable for the contestant */
 };
 
-/* Why this task cannot be split here; "" if it can. */
-std::string cannot_split(bool is_cuda)
+/* Why this task cannot be split; "" if it can. */
+std::string cannot_split()
 {
 	const struct { std::string blame, name; } types[] = {{not_carried<input_t>(), "input_t"}, {not_carried<output_t>(), "output_t"}};
 	for (const auto &type : types)
 		if (!type.blame.empty())
 			return "The type " + type.blame + " in " + type.name + " cannot be carried to another process.";
-	if (!is_cuda && (has_device<input_t> || has_device<output_t>))
-		return "The task's data lie on a GPU, and there is none.";
 	return "";
+}
+
+int say_whether_split()
+{
+	std::string why = cannot_split();
+	std::printf("%s\n", why.c_str());
+	return why.empty() ? 0 : Code::NOT_SPLIT;
 }
 
 int judge(const Report &report, const Mode &mode, const char *case_file)
 {
 	const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
 	bool is_cuda = visible && *visible;
-	std::string why = cannot_split(is_cuda);
+	std::string why = cannot_split();
+	if (why.empty() && !is_cuda && (has_device<input_t> || has_device<output_t>))
+		why = "The task's data lie on a GPU, and there is none.";
 	if (!why.empty())
 		stop(Code::NOT_SPLIT, why);
 	auto secret = podium_eval::take_secret();
@@ -599,6 +641,8 @@ int main(int argc, char **argv)
 {
 	using namespace podium;
 	const Mode *mode = nullptr;
+	if (argc == 2 && std::strcmp(argv[1], "--can-split") == 0)
+		return say_whether_split();
 	for (const Mode &one : MODES)
 		if (argc == 3 && std::strcmp(argv[1], one.name) == 0)
 			mode = &one;

@@ -3,6 +3,7 @@
 #ifndef PODIUM_ISOLATED_SIDE_H
 #define PODIUM_ISOLATED_SIDE_H
 
+#include "blocks.h"
 #include "carry.h"
 #include "gpu.h"
 #include "seeds.h"
@@ -50,9 +51,9 @@ struct Said {
 /* One call, measured. */
 struct Called {
 	std::uint32_t status;
-	double elapsed_ns, own_ns;
-	double staging_ns, snapshot_ns; /* how long the GPU was at the judge's own work; without a GPU how long the judge was */
-	double switch_ns;               /* after "done", until the GPU had done something for the judge; 0 without a GPU */
+	Timed timed;
+	double own_ns;
+	double head_ns; /* how long the GPU was at the judge's own work before; 0 without one */
 };
 
 class Side {
@@ -142,18 +143,18 @@ public:
 	{
 		arm(ISOLATED_CALL, limit_ns, cpu, static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots));
 		choose_probes();
-		auto began = std::chrono::steady_clock::now();
 		lay_out(drawn);
-		double laid_ns = since(began);
 		succeed(isolated_ring(&call_));
-		began = std::chrono::steady_clock::now();
-		if (device_)
-			device_->poke();
-		double switch_ns = device_ ? since(began) : 0;
+		Called called = {call_.status, {static_cast<double>(call_.elapsed_ns)}, call_.own_ns, 0};
+		if (device_) {
+			auto began = std::chrono::steady_clock::now();
+			device_->touch();
+			called.timed.touch_ns = since(began);
+			called.head_ns = device_->head.elapsed_ns();
+		}
 		if (call_.status == ISOLATED_RETURNED && has_outputs())
 			take_host();
-		double taken_ns = device_ ? 0 : since(began);
-		return {call_.status, static_cast<double>(call_.elapsed_ns), call_.own_ns, laid_ns, taken_ns, switch_ns};
+		return called;
 	}
 
 	/* A call without data, ISOLATED_EMPTY or ISOLATED_NOTHING; what it took. On a GPU. */
@@ -164,19 +165,8 @@ public:
 		device_->overwrite_l2();
 		mark_head();
 		succeed(isolated_ring(&call_));
-		device_->poke();
+		device_->touch();
 		return static_cast<double>(call_.elapsed_ns);
-	}
-
-	/* Of the last call: fills in what the judge's work took on the GPU. */
-	void settle(Called &called)
-	{
-		if (!device_)
-			return;
-		device_->wait();
-		called.staging_ns = device_->staging.elapsed_ns();
-		if (snapped_)
-			called.snapshot_ns = device_->snapshot.elapsed_ns();
 	}
 
 	/* After NEW_SPEC: what the output needs. */
@@ -198,15 +188,18 @@ public:
 
 	/* ---- the output of the last call, out of a private copy ---- */
 
+	/* *take_ns: how long the copy took. */
 	template <class Output, class Input>
-	Output output(const Drawn<Input> &drawn)
+	Output output(const Drawn<Input> &drawn, double *take_ns)
 	{
+		auto began = std::chrono::steady_clock::now();
 		if constexpr (has_device<Output>) {
 			std::vector<Piece> given = drawn.pieces;
 			Reader looking(host_.data(), host_.size(), nullptr, outputs_.layout.device_stride, &given);
 			read_value<Output>(looking);
 			snap(looking.pieces(), drawn.pieces);
 		}
+		*take_ns = since(began);
 		std::vector<Piece> given = placed(drawn.pieces, snapshot_.data() + outputs_.layout.device_stride);
 		Reader reader(host_.data(), host_.size(), snapshot_.data(), outputs_.layout.device_stride, &given);
 		Output made = read_value<Output>(reader);
@@ -337,13 +330,13 @@ private:
 		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
 		if (!device_)
 			return;
-		device_->staging.begin(device_->stream());
+		device_->head.begin(device_->stream());
 		if (outputs_.device.data())
 			poison_device(seed);
 		for (const Piece &piece : drawn.pieces)
 			device_->copy(inputs_.device_at(slot_) + piece.place, piece.data, piece.bytes);
 		device_->overwrite_l2();
-		device_->staging.end(device_->stream());
+		device_->head.end(device_->stream());
 		mark_head();
 	}
 
@@ -414,7 +407,6 @@ private:
 		const std::byte *first = outputs_.host_at(slot_);
 		host_.assign(first, first + outputs_.layout.host_stride);
 		copied_.clear();
-		snapped_ = false;
 	}
 
 	/* The parts of the input, as they lie behind `base`. */
@@ -434,14 +426,11 @@ private:
 			if (piece.given >= 0)
 				piece.place = given[static_cast<std::size_t>(piece.given)].place;
 		snapshot_.need(outputs_.layout.device_stride + inputs_.layout.device_stride);
-		device_->snapshot.begin(device_->stream());
 		for (const Piece &piece : probed_) {
 			const std::byte *from = (piece.given < 0 ? outputs_ : inputs_).device_at(slot_) + piece.place;
 			device_->copy(snapshot_.data() + region_of(piece), from, piece.bytes);
 			copied_.push_back({from, region_of(piece), piece.bytes});
 		}
-		device_->snapshot.end(device_->stream());
-		snapped_ = true;
 		device_->wait();
 	}
 
@@ -470,7 +459,6 @@ private:
 	std::vector<std::byte> host_;    /* the private copies */
 	PrivateMemory snapshot_;
 	std::vector<Copied> copied_;
-	bool snapped_ = false;
 };
 
 } // namespace podium
