@@ -48,6 +48,35 @@ struct Said {
 	std::string text;
 };
 
+/* How many bytes of `text` from `at` are one character of UTF-8; 0: they are none. */
+inline std::size_t utf8_length(const std::string &text, std::size_t at)
+{
+	auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0; };
+	std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+	for (std::size_t i = 1; i < length; i++)
+		if ((byte(i) & 0xc0) != 0x80)
+			return 0;
+	bool is_overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
+	bool is_no_character = (byte(0) == 0xed && byte(1) >= 0xa0) || (byte(0) == 0xf4 && byte(1) >= 0x90);
+	return is_overlong || is_no_character ? 0 : length;
+}
+
+/* Text from a contestant, for people: valid, and without control characters. */
+inline std::string cleaned(const std::string &text)
+{
+	std::string made;
+	for (std::size_t at = 0; at < text.size();) {
+		std::size_t length = utf8_length(text, at);
+		bool is_control = length == 1 && text[at] != '\n' && text[at] != '\t' && (text[at] < ' ' || text[at] == 0x7f);
+		if (!length)
+			made += "\xef\xbf\xbd";
+		else if (!is_control)
+			made.append(text, at, length);
+		at += std::max<std::size_t>(length, 1);
+	}
+	return made;
+}
+
 /* One call, measured. */
 struct Called {
 	std::uint32_t status;
@@ -252,6 +281,7 @@ public:
 	}
 
 private:
+	static constexpr std::size_t most_words = 6000; /* bytes of what a contestant says */
 	static constexpr std::int64_t answer_limit_ns = 10 * second_ns; /* for what was sent before "done" */
 
 	/* A part of the output in the private copy: outputs, and behind them the parts of the input that were returned. */
@@ -283,7 +313,7 @@ private:
 		std::string text = mail_->text();
 		if (text.empty())
 			throw Broken{ISOLATED_VIOLATION, "The contestant said that something is wrong, and not what."};
-		return {static_cast<Complaint>(text[0]), text.substr(1)};
+		return {static_cast<Complaint>(text[0]), cleaned(text.substr(1, most_words))};
 	}
 
 	/* ---- memories ---- */
