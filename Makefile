@@ -37,7 +37,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-claims bench-turnaround worker-bundle clean
+.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-claims bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -65,6 +65,9 @@ bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
 
 bench-turnaround: all ## print where each second of a ranked job goes
 	@B=$(B) tests/bench/turnaround.py
+
+bench-isolated: ## compare the isolated engine's clock with kernels' own, on the CPU
+	@tests/bench/isolated.py
 
 worker-bundle: all ## collect what a GPU host needs to run podium-worker in ./worker-bundle
 	@worker/bundle $(B) worker-bundle

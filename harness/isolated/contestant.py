@@ -15,7 +15,6 @@ import importlib.util
 import os
 import select
 import sys
-import traceback
 import types
 from time import perf_counter_ns
 
@@ -23,10 +22,11 @@ import podium_area
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
+from podium_words import accuse
 
 SOCKET = 3
-OURS = os.path.dirname(os.path.abspath(__file__))
 WAIT_S = 3600.0          # for the judge, who makes inputs meanwhile; it ends us when it ends
+LOOK_S = 0.0005          # as long as both a call and a frame may come
 MOST_TEXT_BYTES = 32768
 OWN_CALLS = 8            # of a case are measured by CUDA events: calls that do not count, because events cost time themselves
 KEPT_BY_JUDGE = ("reference", "reference_code")
@@ -34,27 +34,6 @@ KEPT_BY_JUDGE = ("reference", "reference_code")
 
 class NoOutput(Exception):
 	"""What the kernel returned is no output. The text is a sentence."""
-
-
-# ---- what went wrong, for people ----
-
-
-def is_ours(frame):
-	return os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS
-
-
-def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of the engine."""
-	frame = error.__traceback__
-	while frame is not None and is_ours(frame):
-		frame = frame.tb_next
-	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
-
-
-def accuse(what, error):
-	last = traceback.format_exception_only(type(error), error)[-1].strip()
-	return f"{what} raised {last}\n{explain(error)}"
 
 
 def say(text):
@@ -100,7 +79,7 @@ class Input:
 		root, area = self._roots[slot], self.area
 		leaves = root.leaves()
 		made = {id(node): area.view(node, slot) for node in leaves if node.kind == tree.TENSOR}
-		made.update((id(node), constant(node, area.tensors)) for node in leaves if not node.holds_memory())
+		made.update((id(node), tree.constant(node, area.tensors)) for node in leaves if not node.holds_memory())
 		if len(made) == len(leaves):
 			data = tree.build(root, lambda node: made[id(node)], self._classes)
 			return lambda: data
@@ -115,10 +94,6 @@ class Input:
 		"""For the device and the host: the first address of the slot, and the one behind its last."""
 		begins = [self.area.address(slot, place) for place in (0, 1)]
 		return [(begin, begin + self.area.strides[place] if begin else 0) for place, begin in enumerate(begins)]
-
-
-def constant(node, tensors):
-	return tensors.constant(node) if tensors else None if node.kind == tree.NONE else tree.stand_in(node.text)
 
 
 def find_class(text, found):
@@ -176,6 +151,9 @@ class Outputs:
 	def tensor_key(self, value, leaves, bounds):
 		if type(value) not in self.tensors.plain_types:
 			raise NoOutput(f"custom_kernel returned a {type(value).__name__}; return a plain torch.Tensor.")
+		fault = self.tensors.fault(value)
+		if fault:
+			raise NoOutput(f"custom_kernel returned {fault}; return tensors as they lie in memory, on the device of the input or on the CPU.")
 		value = self.tensors.detach(value)
 		if value.is_conj() or value.is_neg():
 			value = value.resolve_conj().resolve_neg()
@@ -247,7 +225,7 @@ class NullKernel:
 			return tensors.scratch(node) if node.memory >= tree.OUT_DEVICE else None
 		if node.kind in tree.SCALAR_BYTES:
 			return {tree.BOOL: False, tree.INT: 0, tree.FLOAT: 0.0, tree.TEXT: ""}[node.kind]
-		return constant(node, tensors)
+		return tree.constant(node, tensors)
 
 	def prepare(self, slot, area, classes):
 		def leaf(node):
@@ -353,15 +331,31 @@ class Contestant:
 			self.read_frames()
 			if order.command == wire.LEAVE:
 				return
-			if order.command == wire.NOTHING:
-				self.do_nothing(order.cpu)
-			else:
+			if order.command == wire.CALL:
 				self.call(order.slot, order.cpu)
+			elif self.null:
+				self.calibrate(order)
 
-	def do_nothing(self, cpu):
-		"""What the bell alone costs."""
-		with wire.Pinned(cpu):
+	def await_load(self):
+		"""Until the submission may be loaded, the judge finds out what a call costs in this very process."""
+		seen = wire.armed(self.page)
+		while not select.select([SOCKET], [], [], LOOK_S)[0]:
+			if wire.armed(self.page) != seen:
+				seen = wire.armed(self.page)
+				self.calibrate(wire.wait_for_call(self.page, SOCKET))
+		if wire.receive(SOCKET, WAIT_S, True)[0] != wire.LOAD:
+			sys.exit("contestant.py: the judge sent something else than what is due.")
+
+	def calibrate(self, order):
+		"""A call without data: what the bell alone costs, or the bell and an empty kernel."""
+		if order.command == wire.LEAVE:
+			raise wire.Gone("")
+		with wire.Pinned(order.cpu):
 			wire.stand_by(self.page, SOCKET)
+			if order.command == wire.EMPTY and self.is_cuda:
+				self.begin()
+				self.sleep(1)
+				self.synchronize()
 			wire.done(self.page, wire.RETURNED, 0, 0.0)
 
 	def call(self, slot, cpu):
@@ -402,9 +396,13 @@ class Contestant:
 				if self.is_cuda:
 					self.synchronize()
 			return wire.RETURNED, spec.number, own_ns
+		except wire.Gone:
+			raise
 		except NoOutput as fault:
 			say(str(fault))
-			return wire.NO_OUTPUT, 0, 0.0
+		except Exception as error:  # a submission can have changed everything that this uses
+			say(accuse("What custom_kernel returned could not be taken away; it", error))
+		return wire.NO_OUTPUT, 0, 0.0
 
 	def run_on_cpu(self, data):
 		kernel = self.kernel
@@ -460,6 +458,8 @@ def main(arguments):
 	null = NullKernel() if arguments[0] == "--null" else None
 	try:
 		contestant = Contestant(page, is_cuda, null)
+		wire.send(SOCKET, wire.READY)
+		contestant.await_load()
 		sys.path[0] = os.getcwd()
 		sys.argv = list(arguments)
 		sys.modules["__main__"] = types.ModuleType("__main__")

@@ -8,6 +8,7 @@ descriptor 4, 5, 6     sockets to the contestants: the empty kernel, the submiss
 POPCORN_FD             an open descriptor that takes the results, one `key: value` a line
 POPCORN_SEED           the secret of all seeds
 PODIUM_DEVICE_UUID     the GPU, for what its driver says about clocks and temperature
+PODIUM_HIDE            that this process must keep others of its user out by itself
 PODIUM_TIME_LIMIT_S    how long all of it may take; 120 s if it is not set
 
 Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error; 110 a CUDA error
@@ -17,10 +18,12 @@ or no input can be made for it; 115 the task cannot be judged in two processes, 
 """
 import base64
 import contextlib
+import ctypes
 import importlib
 import itertools
 import json
 import os
+import stat
 import struct
 import sys
 import traceback
@@ -34,8 +37,8 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
+from podium_words import accuse, explain
 
-OURS = os.path.dirname(os.path.abspath(__file__))
 NULL, ENTRY, RIVAL = 4, 5, 6
 MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
 WITH_NONCE = ("leaderboard", "compare")
@@ -84,15 +87,6 @@ class Report:
 # ---- the task ----
 
 
-def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of the engine."""
-	frame = error.__traceback__
-	while frame is not None and os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS:
-		frame = frame.tb_next
-	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
-
-
 @contextlib.contextmanager
 def failing_with(code, what):
 	"""Turns what the task's own code raises into a CaseFailed."""
@@ -101,8 +95,7 @@ def failing_with(code, what):
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
-		last = traceback.format_exception_only(type(error), error)[-1].strip()
-		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
+		raise CaseFailed(code, accuse(what, error)) from None
 
 
 def read_answer(answer):
@@ -263,6 +256,14 @@ class Trial:
 
 	def play(self, side, data, image, pinned=True):
 		"""One call, checked. Returns Taken and what the check says; (None, "") where the output has a new form."""
+		try:
+			return self._play(side, data, image, pinned)
+		except CaseFailed as failure:
+			if side is not self.judge.rival or failure.code == EXIT_CASE:
+				raise
+			raise Stop(failure.code, f"{side.noun} failed: {failure.text}") from None
+
+	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
 		taken = side.play(image, patience.limit_s(), pinned)
 		patience.note(began)
@@ -299,11 +300,10 @@ class Trial:
 	def test(self, side):
 		"""The case as it is written. Returns what the check says."""
 		data, image = self.judge.make(*self.case.as_written())
-		for _ in range(staging.wire.MOST_PROBES + 1):
+		while True:  # the side gives up where the form changes all the time
 			taken, message = self.play(side, data, image, pinned=False)
 			if taken:
 				return message
-		raise CaseFailed(EXIT_WRONG, "custom_kernel returned something of another form each time.")
 
 	def warm_up(self, measurement):
 		least, most = self.rule.warm_calls
@@ -335,7 +335,7 @@ class Trial:
 
 	def block(self, measurement, first=None):
 		"""`first`: the number of its first input, where another block gets the same."""
-		block, before = statistics.Block(), sum(len(other.calls) for other in measurement.blocks)
+		block, before = statistics.Block(measurement.side.delta_ns), sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
 		while len(block.calls) < self.rule.calls and not self.is_over(before + len(block.calls)):
 			self.pair(measurement, block, next(numbers))
@@ -413,7 +413,7 @@ class Judge:
 	def __init__(self, mode, report, seeds, cases, budget):
 		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
 		self.code, self.last_words = 0, ""
-		self.conditions = None
+		self.conditions, self.rival = None, None
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -454,9 +454,20 @@ class Judge:
 			raise Stop(EXIT_UNSPLITTABLE, f"An input takes {slot_bytes / 2**20:,.0f} MiB, of which there must be several at a time, "
 				f"and {free / 2**20:,.0f} MiB are free.")
 
+	def calibrate(self, side, null):
+		"""By how much the same empty kernel takes longer in this process than in the null's, as long as nothing else is in it."""
+		deltas = []
+		for _ in range(self.rule.calibrations):
+			both = {side: [], null: []}
+			for _ in range(self.rule.calls):
+				for one in self.device.random.sample((side, null), 2):
+					both[one].append(one.run_empty(self.device))
+			deltas.append(statistics.median(both[side]) - statistics.median(both[null]))
+		side.delta_ns = statistics.mean(deltas) if deltas else 0.0
+
 	def run(self, entry, null, rival):
 		"""Runs every case, whatever becomes of the others. Returns the exit code."""
-		noun = MODES[self.mode]
+		noun, self.rival = MODES[self.mode], rival
 		self.report.line(f"{noun}-count", len(self.cases))
 		if self.seeds.nonce:
 			self.report.line("nonce", self.seeds.nonce.hex())
@@ -471,8 +482,7 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		until = self.budget.share_s(len(self.cases) - index)
-		trial = Trial(self, case, null, min(until, monotonic() + self.rule.most_s) if self.device.is_cuda else until)
+		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
 		try:
 			if self.code == EXIT_CUDA:
 				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
@@ -491,8 +501,7 @@ class Judge:
 		if self.mode == "test":
 			message = trial.test(sides[0])
 			return [("message", message)] if message else []
-		if not self.device.is_cuda:
-			trial.until = min(trial.until, monotonic() + self.rule.most_s)
+		trial.until = min(trial.until, monotonic() + self.rule.most_s)
 		if self.mode == "compare":
 			ours, theirs = trial.compare(*sides)
 			return self.figures(ours) + self.comparison(ours, theirs)
@@ -558,20 +567,19 @@ def find_torch():
 		return None, False
 
 
-def is_open(descriptor):
+def is_socket(descriptor):
 	try:
-		os.fstat(descriptor)
-		return True
+		return stat.S_ISSOCK(os.fstat(descriptor).st_mode)
 	except OSError:
 		return False
 
 
 def open_sides(mode):
 	"""(the entry, the null, the rival); None for those that this mode does without."""
-	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The submission to compare with"}
+	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The other submission"}
 	if mode != "compare":
 		del wanted[RIVAL]
-	missing = [noun for descriptor, noun in wanted.items() if not is_open(descriptor)]
+	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]
 	if missing:
 		raise Stop(EXIT_USAGE, f"{missing[0]} has no socket.")
 	cpus = wire.choose_cpus()
@@ -582,6 +590,13 @@ def open_sides(mode):
 def need_one_gpu():
 	if os.environ.get("POPCORN_GPUS", "1") not in ("", "1"):
 		raise Stop(EXIT_UNSPLITTABLE, "The task uses several GPUs.")
+
+
+def hide():
+	"""On a host without the wall that does it: no other program of this user may look into this one. Before a submission is loaded."""
+	if os.environ.pop("PODIUM_HIDE", ""):
+		pr_set_dumpable = 4
+		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
 def judge(mode, path, report, sides):
@@ -601,6 +616,13 @@ def judge(mode, path, report, sides):
 	run = Judge(mode, report, seeds, cases, budget)
 	run.open(torch, is_cuda, task)
 	try:
+		for side in sides:
+			side.await_ready(budget.left_s())
+		for side in sides:
+			if not side.is_null:
+				run.calibrate(side, sides[1])
+		for side in sides:
+			side.load()
 		run.look_at_inputs()
 		for side in sides:
 			side.await_ready(budget.left_s())
@@ -616,6 +638,7 @@ def main(arguments):
 	if len(arguments) != 2 or arguments[0] not in MODES:
 		say(f"usage: python3 judge.py {{{'|'.join(MODES)}}} CASEFILE")
 		return EXIT_USAGE
+	hide()
 	report, sides = Report(), []
 	try:
 		return judge(*arguments, report, sides)

@@ -1,0 +1,842 @@
+#!/usr/bin/python3
+"""The isolated engine: judge and contestants as processes, on the CPU device, and the parts of the judge by themselves."""
+import base64
+import ctypes
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import engine  # noqa: E402
+
+ENGINE = engine.build_engine()
+sys.path.insert(1, str(ENGINE))
+import podium_area  # noqa: E402
+import podium_staging as staging  # noqa: E402
+import podium_statistics as statistics  # noqa: E402
+import podium_tensors  # noqa: E402
+import podium_tree as tree  # noqa: E402
+import podium_wire as wire  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+try:
+	import torch  # noqa: F401  # so that the programs that are forked from here have it
+except ImportError:
+	torch = None
+
+# Doubles whole numbers, and notes the seed of each input.
+DOUBLES = """
+import torch
+
+def generate_input(size, seed=0):
+	with open("noted", "a") as file:
+		file.write(f"{seed}\\n")
+	return torch.arange(size) + seed % 1000
+
+def check_implementation(data, output):
+	good = isinstance(output, torch.Tensor) and torch.equal(output, 2 * data)
+	return good, "" if good else "not twice the input\\nsee the description"
+"""
+# The same without torch.
+ADDS = """
+import random
+
+def generate_input(count, seed=None):
+	if seed is not None:
+		random.seed(seed)
+	return [random.randrange(1000) for _ in range(count)]
+
+def check_implementation(data, output):
+	return (True, "") if output == sum(data) else (False, f"expected {sum(data)}, got {output!r}")
+"""
+RIGHT, SUM = "def custom_kernel(data): return 2 * data\n", "def custom_kernel(data): return sum(data)\n"
+ONE, TWO, COUNTS = "size: 70; seed: 9\n", "size: 3; seed: 5\nsize: 70; seed: 9\n", "count: 5; seed: 1\n"
+
+
+def judge(submission=RIGHT, reference=DOUBLES, mode="test", cases=ONE, **more):
+	return engine.judge(ENGINE, submission, reference, mode, cases, **more)
+
+
+def adds(submission=SUM, mode="test", cases=COUNTS, **more):
+	"""Without torch, which is quicker."""
+	return engine.judge(ENGINE, submission, ADDS, mode, cases, **more)
+
+
+def ends_with(result, code, *sentences):
+	if result.code != code:
+		raise AssertionError(f"exit code {result.code}, expected {code}:\n{result.text}\n{result.complaints}")
+	for sentence in sentences:
+		contains(result.text, sentence)
+
+
+# ---- what each mode reports ----
+
+@test
+def a_test_run_reports_each_case_by_its_line():
+	result = judge(cases=TWO)
+	ends_with(result, 0)
+	equal(result.text.splitlines(), ["test-count: 2", "test.0.spec: size: 3; seed: 5", "test.0.status: pass",
+		"test.1.spec: size: 70; seed: 9", "test.1.status: pass", "check: pass"])
+
+
+@test
+def interpreters_of_their_own_do_the_same_as_forked_ones():
+	ends_with(judge(start=engine.start), 0, "check: pass")
+	ends_with(adds(start=engine.start), 0, "check: pass")
+
+
+@test
+def a_message_of_the_check_is_reported():
+	ends_with(judge(reference=DOUBLES.replace('"" if good', '"close\\nenough" if good')), 0, "test.0.message: close\\nenough")
+
+
+def check_figures(lines, key):
+	figure = {name: float(lines[f"{key}.{name}"]) for name in ("mean", "std", "err", "best", "worst", "median", "low", "high", "constant")}
+	runs, blocks = int(lines[f"{key}.runs"]), int(lines[f"{key}.blocks"])
+	assert runs >= statistics.LEAST_CALLS and 1 <= blocks <= 4 and runs <= 5 * blocks, (runs, blocks)
+	assert 1 <= figure["best"] <= figure["mean"] <= figure["worst"] and figure["low"] <= figure["mean"] <= figure["high"], figure
+	samples = struct.unpack(f"<{runs}f", base64.b64decode(lines[f"{key}.samples"], validate=True))
+	assert all(sample >= 1 for sample in samples), samples
+	assert abs(statistics.median(samples) - figure["median"]) <= 1e-6 * figure["median"]
+	assert 0 <= int(lines[f"{key}.repeated"]) <= statistics.MOST_REPEATS
+
+
+@test
+def timed_runs_report_figures_samples_and_the_constant():
+	for mode in ("benchmark", "leaderboard"):
+		result = judge(mode=mode)
+		ends_with(result, 0, "benchmark-count: 1", "benchmark.0.status: pass", "check: pass")
+		check_figures(result.lines, "benchmark.0")
+		lacks(result.lines, "benchmark.0.device")
+		equal("nonce" in result.lines, mode == "leaderboard")
+
+
+@test
+def a_comparison_reports_the_ratio_with_its_interval():
+	result = adds(mode="compare", rival="def custom_kernel(data): return 0 + sum(data)\n")
+	ends_with(result, 0, "check: pass")
+	check_figures(result.lines, "benchmark.0")
+	ratio, low, high, err, rival = (float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio", "ratio_low", "ratio_high", "ratio_err", "rival"))
+	assert 0 < low <= ratio <= high and err >= 0 and rival >= 1, (low, ratio, high, err, rival)
+
+
+@test
+def both_sides_of_a_comparison_get_the_same_inputs():
+	noting = ADDS.replace("\tif seed is not None:", "\twith open('noted', 'a') as file:\n\t\tfile.write(f'{seed}\\n')\n\tif seed is not None:")
+	result = engine.judge(ENGINE, SUM, noting, "compare", COUNTS, rival=SUM)
+	ends_with(result, 0)
+	times = [result.noted.count(seed) for seed in set(result.noted)]
+	assert times.count(2) >= statistics.LEAST_CALLS and max(times) == 2, times
+
+
+# ---- seeds ----
+
+@test
+def a_test_has_the_seeds_that_eval_py_gives_it():
+	secret = 2147483000
+	result = judge(cases=TWO, secret=secret)
+	ends_with(result, 0)
+	for seed in (5, 9):
+		equal(str(seed + (seed + secret) * (seed + secret + 1) // 2) in result.noted, True)
+	equal({"5", "9"} <= set(judge(cases=TWO).noted), True)
+
+
+@test
+def timed_inputs_never_come_twice_and_follow_from_secret_and_nonce():
+	runs = [judge(mode=mode, secret=7).noted for mode in ("benchmark", "benchmark", "leaderboard")]
+	for noted in runs:
+		equal(len(set(noted)), len(noted))
+		equal(all(0 <= int(seed) < 2**31 for seed in noted), True)
+	equal(set(runs[0][:6]), set(runs[1][:6]))
+	equal(set(runs[0]) & set(runs[2]), set())
+
+
+@test
+def generators_are_seeded_where_a_case_has_no_seed():
+	adding = adds(mode="leaderboard", cases="count: 5\n")
+	ends_with(adding, 0)
+	equal(adds(cases="count: 5\n").code, 0)
+
+
+@test
+def a_contestant_knows_neither_seed_nor_pipe_nor_reference():
+	nosy = ("import glob, os\nassert not [name for name in os.environ if 'SEED' in name or 'POPCORN' in name or name == 'PODIUM_TIME_LIMIT_S']\n"
+		"assert glob.glob('*.py') == ['submission.py'], glob.glob('*')\n"
+		"assert sorted(os.listdir('/proc/self/fd'))[:4] == ['0', '1', '2', '3'], os.listdir('/proc/self/fd')\n") + SUM
+	ends_with(adds(nosy, secret=99), 0)
+
+
+# ---- the forms of data ----
+
+# Each entry: the input, what is right for it, what a kernel does.
+FORMS = {
+	"in place": ("torch.randn(33), torch.empty(33)", "2 * data[0]", "data[1].copy_(2 * data[0])"),
+	"view of all": ("torch.randn(33), torch.empty(33)", "2 * data[0]", "data[1].copy_(2 * data[0])[:]"),
+	"several": ("torch.randn(7, 5)", "(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])",
+		"(data.sum(), data.t(), [data + 1, {'a': data.double(), 3: data.half()}])"),
+	"some in place": ("{'x': torch.randn(9), 'out': torch.empty(9)}", "(data['x'] + 1, data['x'] * 3)",
+		"(data['out'].copy_(data['x'] + 1), data['x'] * 3)"),
+	"not contiguous": ("torch.randn(12, 10)[::2, 1::3]", "data * 2", "data * 2"),
+	"transposed": ("torch.randn(6, 4).t()", "data * 2", "(data * 2) if data.stride() == (1, 4) else None"),
+	"expanded": ("torch.randn(5).expand(4, 5)", "data + 1", "(data + 1) if data.stride() == (0, 1) else None"),
+	"shares storage": ("(lambda whole: (whole[:4], whole[2:], torch.randn(3)))(torch.randn(10))", "(data[0] * 2, data[1].clone())",
+		"(data[0] * 2, data[1].clone()) if data[0].data_ptr() + 8 == data[1].data_ptr() else None"),
+	"gaps in the output": ("torch.randn(8, 8)", "data[:, ::2] + 0", "(data + 0)[:, ::2]"),
+	"expanded output": ("torch.randn(6)", "data.sum().expand(3, 4).contiguous()", "data.sum().expand(3, 4)"),
+	"integers": ("torch.arange(9, dtype=torch.int32), torch.arange(9).to(torch.uint8), torch.arange(5).to(torch.int8)",
+		"(data[0] * 2, data[1] * 2, data[2].to(torch.int16))", "(data[0] * 2, data[1] * 2, data[2].to(torch.int16))"),
+	"half": ("torch.randn(64).half(), torch.randn(64).bfloat16()", "(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())",
+		"(data[0].float().mul(2).half(), data[1].float().mul(2).bfloat16())"),
+	"bool": ("torch.randn(50) > 0", "~data", "~data"),
+	"complex": ("torch.randn(5, dtype=torch.complex64)", "data.conj().resolve_conj()", "data.conj()"),
+	"empty and single": ("torch.zeros(0, 3), torch.tensor(2.5)", "(data[0], data[1] * 2)", "(data[0], data[1] * 2)"),
+	"scalars": ("torch.randn(4), 3, 0.5, True, 'sum', None, torch.float64, torch.device('cpu'), torch.Size([2, 2])",
+		"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and data[8].numel() == 4 else None",
+		"(data[0] * data[1] + data[2]).to(data[6]) if data[3] and data[4] == 'sum' and data[8].numel() == 4 and data[7].type == 'cpu' else None"),
+	"scalars back": ("torch.randn(4), 7", "(7, 7.5, False, 'yes', None)", "(data[1], data[1] + 0.5, False, 'yes', None)"),
+	"parameter": ("torch.nn.Parameter(torch.ones(3)), torch.ones(2, requires_grad=True)", "data[0].detach() * 2",
+		"(data[0] * 2) if type(data[0]) is torch.nn.Parameter and data[1].requires_grad and data[0].requires_grad else None"),
+	"named": ("Pair(torch.randn(3), {'b': 2})", "Pair(data.left * 2, 1)", "Pair(data.left * data.right['b'], 1)"),
+	"input comes back": ("torch.randn(11)", "data.clone()", "data"),
+	"part comes back": ("torch.randn(11)", "data[3:8:2].clone()", "data[3:8:2]"),
+	"changed input": ("torch.randn(11)", "data * 2", "data.mul_(2)"),
+	"one form twice": ("torch.randn(3)", "(data, data)", "(lambda made: (made, made))(data + 0)"),
+}
+FORM_TASK = "import collections\nimport torch\nPair = collections.namedtuple('Pair', 'left right')\n"
+FORM_REFERENCE = """
+import torch
+from task import Pair
+
+INPUTS, RIGHT = INPUTS_HERE, RIGHT_HERE
+
+def generate_input(form, seed):
+	torch.manual_seed(seed)
+	return eval(INPUTS[form])
+
+def same(output, expected):
+	if isinstance(expected, torch.Tensor):
+		return (type(output) is torch.Tensor and output.dtype == expected.dtype and output.shape == expected.shape
+			and not output.requires_grad and torch.equal(output, expected.detach()))
+	if isinstance(expected, dict):
+		return type(output) is dict and list(output) == list(expected) and all(same(output[key], expected[key]) for key in expected)
+	if isinstance(expected, (list, tuple)):
+		return type(output) is type(expected) and len(output) == len(expected) and all(map(same, output, expected))
+	return type(output) is type(expected) and output == expected
+
+def check_implementation(data, output):
+	expected = eval(RIGHT[DATA_FORM], {"torch": torch, "Pair": Pair, "data": data})
+	return same(output, expected), f"expected {expected!r}, got {output!r}"
+"""
+
+
+def form_task(name):
+	reference = FORM_REFERENCE.replace("INPUTS_HERE", repr({name: FORMS[name][0]})).replace("RIGHT_HERE", repr({name: FORMS[name][1]}))
+	return reference.replace("DATA_FORM", repr(name))
+
+
+def in_form(name, does=None, mode="test"):
+	submission = f"import torch\nfrom task import Pair\ndef custom_kernel(data): return {does or FORMS[name][2]}\n"
+	return judge(submission, form_task(name), mode, f"form: {name}; seed: 3\n", task={"task.py": FORM_TASK})
+
+
+@test
+def every_form_of_data_gets_there_and_back():
+	for name in FORMS:
+		result = in_form(name)
+		if result.code:
+			raise AssertionError(f"{name}: {result.text}\n{result.complaints}")
+
+
+@test
+def forms_are_timed_as_well():
+	for name in ("some in place", "scalars"):
+		ends_with(in_form(name, mode="leaderboard"), 0, "check: pass")
+
+
+@test
+def in_every_form_nothing_and_the_input_are_wrong_answers():
+	for name in ("in place", "several", "bool", "scalars", "half"):
+		ends_with(in_form(name, "None"), 112)
+		ends_with(in_form(name, "data"), 112)
+	ends_with(in_form("in place", "data[1]"), 112)
+	ends_with(in_form("in place", "torch.empty_like(data[1])"), 112)
+	ends_with(in_form("named", "(data.left * 2, 1)"), 112)
+
+
+# ---- the tasks that come with Podium ----
+
+TASKS = {"identity_py": "size: 127; seed: 1001\nsize: 100003; seed: 9173\n", "vectoradd_py": "size: 129; seed: 3721\n",
+	"matmul_py": "m: 64; n: 64; k: 64; seed: 53124\n", "softmax_py": "rows: 4; columns: 33; seed: 4411\n"}
+VERDICTS = {"passed": 0, "wrong answer": 112, "runtime error": 1}
+
+
+def samples(name):
+	"""(submission, exit code) of each sample that runs."""
+	folder = ROOT / "tasks" / name
+	for line in (folder / "task.yml").read_text().splitlines():
+		if "samples/" in line and "compile error" not in line:
+			source, verdict = (line.split(f"{key}: ")[1].split(",")[0].rstrip("}") for key in ("source", "verdict"))
+			yield source, (folder / source).read_text(), VERDICTS[verdict]
+
+
+@test
+def samples_of_the_shipped_tasks_get_their_verdicts():
+	utils = (ROOT / "harness" / "utils.py").read_text()
+	for name, cases in TASKS.items():
+		folder = ROOT / "tasks" / name
+		files = {"utils.py": utils, "task.py": (folder / "task.py").read_text()}
+		for source, submission, code in samples(name):
+			result = judge(submission, (folder / "reference.py").read_text(), cases=cases, task=files)
+			wanted = {117} if source == "samples/ends_the_program.py" else {code}
+			if result.code not in wanted:
+				raise AssertionError(f"{name}, {source}: {result.code}\n{result.text}\n{result.complaints}")
+
+
+@test
+def a_task_that_is_a_single_file_is_judged():
+	folder = ROOT / "tasks" / "prefixsum_single"
+	files = {"utils.py": (ROOT / "harness" / "utils.py").read_text(), "reference_code.py": (folder / "reference_code.py").read_text()}
+	reference = (ROOT / "harness" / "single_reference.py").read_text()
+	for sample, code in (("passed", 0), ("wrong-answer", 112)):
+		ends_with(judge((folder / "samples" / f"{sample}.py").read_text(), reference, cases="seed: 4\n", task=files), code)
+
+
+# ---- wrong answers ----
+
+GIVEN = ("import torch\ndef generate_input(size, seed):\n\ttorch.manual_seed(seed)\n\treturn torch.randn(size), torch.zeros(size)\n"
+	"def is_output_of(data, output): return output is data[1] or output.data_ptr() == data[1].data_ptr()\n"
+	"def check_implementation(data, output): return torch.equal(output, 2 * data[0]), 'no'\n")
+
+
+@test
+def where_the_task_gives_the_output_it_must_come_back():
+	for wrong in ("2 * data[0]", "data[1].copy_(2 * data[0]).clone()"):
+		ends_with(judge(f"def custom_kernel(data): return {wrong}\n", GIVEN), 112, "did not return the output that it was given")
+	for right in ("data[1].copy_(2 * data[0])", "data[1].copy_(2 * data[0])[:]"):
+		ends_with(judge(f"def custom_kernel(data): return {right}\n", GIVEN), 0)
+
+
+@test
+def memory_that_nobody_wrote_is_never_right():
+	constant = ("import torch\ndef generate_input(size, seed): return torch.ones(size), torch.empty(size)\n"
+		"def check_implementation(data, output): return torch.equal(output, torch.zeros(len(output))), 'not zero'\n")
+	ends_with(judge("def custom_kernel(data): return data[1]\n", constant, cases=ONE * 1), 112, "not zero")
+	filled = constant.replace("torch.empty(size)", "torch.empty(size).new_empty(size)")
+	ends_with(judge("def custom_kernel(data): return data[1]\n", filled), 112)
+	ends_with(judge("def custom_kernel(data): return data[1].zero_()\n", filled), 0)
+
+
+@test
+def the_check_has_an_input_that_no_submission_has_touched():
+	ends_with(judge("def custom_kernel(data): return data.zero_()\n"), 112, "not twice the input")
+
+
+@test
+def what_is_no_tensor_is_called_by_its_name():
+	says = DOUBLES.replace('"not twice the input\\nsee the description"', 'f"expected a tensor, got a {type(output).__name__}"')
+	for returned, name in (("__import__('numpy').zeros(3)", "ndarray"), ("'x' * 900", "str"), ("1 << 70", "int"), ("{1, 2}", "set"), ("b'x'", "bytes")):
+		ends_with(judge(f"def custom_kernel(data): return {returned}\n", says), 112, f"expected a tensor, got a {name}")
+
+
+@test
+def a_tensor_with_code_of_its_own_is_no_answer():
+	lazy = "import torch\nclass Lazy(torch.Tensor): pass\ndef custom_kernel(data): return (2 * data).as_subclass(Lazy)\n"
+	ends_with(judge(lazy), 112, "custom_kernel returned a Lazy; return a plain torch.Tensor.")
+	ends_with(judge("import torch\ndef custom_kernel(data): return (2 * data).to_sparse()\n"), 112, "a tensor that is not strided")
+	ends_with(judge("def custom_kernel(data):\n\tmade = []\n\tmade.append(made)\n\treturn made\n"), 112, "nested")
+
+
+@test
+def outputs_of_changing_form_are_followed_for_a_while():
+	changing = "calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n\treturn [sum(data)] * calls\n"
+	ends_with(adds(changing), 112, "another form")
+	twice = "calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n\treturn sum(data) + (0.0 if calls % 2 else 0)\n"
+	ends_with(adds(twice, "leaderboard"), 112, "another form")
+
+
+@test
+def caching_and_phases_do_not_pay():
+	cached = "known = {}\ndef custom_kernel(data):\n\treturn known.setdefault(data.data_ptr(), 2 * data)\n"
+	ends_with(judge(cached, mode="leaderboard"), 112, "not twice the input")
+	later = "calls = 0\ndef custom_kernel(data):\n\tglobal calls\n\tcalls += 1\n\treturn sum(data) if calls < 9 else 0\n"
+	ends_with(adds(later, "leaderboard"), 112, "expected")
+	ends_with(adds("answer = []\ndef custom_kernel(data):\n\tanswer.append(sum(data))\n\treturn answer[0]\n", "leaderboard"), 112, "expected")
+
+
+@test
+def a_wrong_answer_does_not_keep_other_cases_from_being_run():
+	result = judge("def custom_kernel(data): return (3 if len(data) == 3 else 2) * data\n", mode="leaderboard", cases=TWO)
+	ends_with(result, 112, "benchmark.0.error: not twice the input\\nsee the description", "benchmark.1.status: pass", "check: fail")
+	lacks(result.lines, "benchmark.0.mean")
+
+
+@test
+def checks_that_change_what_they_get_do_not_make_a_late_write():
+	changing = DOUBLES.replace("good = ", "output.div_(2, rounding_mode='floor').mul_(2)\n\tgood = ")
+	ends_with(judge(reference=changing, mode="leaderboard"), 0)
+
+
+# ---- submissions that break down ----
+
+@test
+def a_submission_that_raises_ends_with_1_and_its_own_lines():
+	result = adds("def custom_kernel(data):\n\traise NotImplementedError('not yet')\n")
+	ends_with(result, 1, "test.0.error: custom_kernel raised NotImplementedError: not yet", "submission.py")
+	lacks(result.text, "contestant.py")
+	ends_with(adds("def custom_kernel(data):\n\traise SystemExit(0)\n"), 1, "SystemExit")
+
+
+@test
+def a_submission_that_cannot_be_imported_ends_with_1():
+	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"), ("import no_such_module\n", "No module named 'no_such_module'"),
+			("custom_kernel = 5\n", "defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit"),
+			("import reference\n", "reference.py stays with the judge")):
+		result = adds(submission)
+		ends_with(result, 1, sentence)
+		equal(result.lines["check"], "fail")
+
+
+@test
+def a_submission_that_ends_or_hangs_is_named():
+	for when, where in (("def custom_kernel(data):\n\timport os\n\tos._exit(0)\n", "Test 1 of 1 (count: 5; seed: 1): The submission's process ended"),
+			("import os\nos._exit(0)\n", "The submission's process ended")):
+		result = adds(when)
+		ends_with(result, 117, where)
+		lacks(result.lines, "check")
+	hangs = "import time\ndef custom_kernel(data):\n\ttime.sleep(600)\n"
+	ends_with(adds(hangs, limit_s=3), 114, "The submission did not answer within")
+
+
+@test
+def what_a_submission_prints_is_its_own_output():
+	result = adds("print('check: pass')\n" + SUM)
+	equal((result.code, result.said["entry"].strip(), result.said["judge"]), (0, "check: pass", ""))
+
+
+@test
+def threads_and_exit_handlers_do_not_hold_up_the_end():
+	left = "import atexit, threading, time\natexit.register(lambda: time.sleep(600))\nthreading.Thread(target=time.sleep, args=(600,)).start()\n"
+	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": left + SUM}, 60) as made:
+		ends_with(made.wait(60), 0)
+		equal(made.processes["entry"].wait(20), 0)
+
+
+# ---- contestants that lie ----
+
+# Speaks the protocol with the engine's own modules, and breaks it in one way. A rogue's own choice is what it does in calls.
+LIAR = """
+import ctypes, os, socket, struct, sys, time
+import contestant, podium_tree as tree, podium_wire as wire
+
+how = sys.argv[1]
+raw = socket.socket(fileno=os.dup(contestant.SOCKET))
+
+def tensor(**parts):
+	node = tree.Node(tree.TENSOR)
+	node.dtype, node.memory, node.sizes, node.strides = "float32", tree.OUT_HOST, (4,), (1,)
+	for name, value in parts.items():
+		setattr(node, name, value)
+	return tree.encode(node)
+
+SPECS = {"spec of nothing": b"", "spec of noise": bytes(range(256)) * 20, "spec outside": tensor(memory=tree.IN_HOST, offset=1 << 30),
+	"spec on a gpu": tensor(memory=tree.OUT_DEVICE), "spec that overlaps": tensor(strides=(0,)), "spec of the largest": tensor(sizes=(1 << 40,))}
+
+class Liar(contestant.Contestant):
+	def answer(self, run, data, bounds, slot):
+		if how in SPECS:
+			wire.send(contestant.SOCKET, wire.SPEC, SPECS[how])
+			return wire.NEW_SPEC, 0, 0.0
+		if how == "status":
+			return 9, 0, 0.0
+		if how == "spec":
+			return wire.RETURNED, 7, 0.0
+		if how == "frame":
+			wire.send(contestant.SOCKET, wire.READY)
+			return wire.RAISED, 0, 0.0
+		if how == "short frame":
+			raw.send(b"hello")
+			return wire.RAISED, 0, 0.0
+		if how == "text":
+			wire.send(contestant.SOCKET, wire.TEXT, b"\\x1b[2J\\x00\\xff check: pass " * 3000)
+			return wire.RAISED, 0, 0.0
+		if how == "page":
+			ctypes.memset(self.page.value, 0xff, 4096)
+		if how == "goes":
+			os._exit(0)
+		answer = super().answer(run, data, bounds, slot)
+		if answer[0] == wire.RETURNED and how in ("early", "late"):
+			spec, = self.outputs.specs.values()
+			place = spec.area.host_offset(slot)
+			right = bytes(spec.area.host[place:place + 8])
+			if how == "early":
+				spec.area.host[place:place + 8] = os.urandom(8)
+			wire.done(self.page, *answer)
+			time.sleep(0.02)
+			spec.area.host[place:place + 8] = right if how == "early" else os.urandom(8)
+			time.sleep(0.2)
+		return answer
+
+contestant.Contestant = Liar
+sys.argv = ["contestant.py", "submission.py"]
+if how == "deaf":
+	time.sleep(600)
+os._exit(contestant.main(sys.argv[1:]))
+"""
+(ENGINE / "liar.py").write_text(LIAR)
+
+
+def lies(how, reference=ADDS, mode="test", **more):
+	return engine.judge(ENGINE, SUM, reference, mode, COUNTS, programs={"entry": [engine.PYTHON, ENGINE / "liar.py", how]}, **more)
+
+
+@test
+def what_breaks_the_protocol_is_a_violation():
+	for how, sentence in (("status", "status 9"), ("spec", "has not described"), ("frame", "sent something else"), ("short frame", "The submission"),
+			("page", "wrote over the page"), ("spec of nothing", "cut off"), ("spec of noise", "a form that there is not")):
+		result = lies(how)
+		ends_with(result, 116, "error: Test 1 of 1 (count: 5; seed: 1): The submission's process", sentence)
+		lacks(result.lines, "check")
+
+
+@test
+def a_described_output_must_lie_where_it_may():
+	if not torch:
+		return
+	for how, sentence in (("spec outside", "outside of the memory"), ("spec on a gpu", "a device that there is not"), ("spec that overlaps", "overlap")):
+		with_torch = ADDS.replace("import random", "import random, torch")
+		ends_with(lies(how, with_torch), 116, sentence)
+	ends_with(lies("spec of the largest", ADDS.replace("import random", "import random, torch")), 112, "there is memory for")
+
+
+@test
+def what_is_written_after_done_does_not_count():
+	slow = ADDS.replace("return (True", "import time\n\ttime.sleep(0.1)\n\treturn (True")
+	ends_with(lies("late", slow), 116, "still wrote its output")
+	result = lies("early", slow)
+	equal(result.code in (112, 116), True)
+
+
+@test
+def a_contestant_that_goes_or_is_silent_ends_the_run():
+	ends_with(lies("goes"), 117, "process ended")
+	ends_with(lies("deaf", limit_s=3), 114, "did not answer")
+
+
+@test
+def text_for_people_is_cleaned_and_cut():
+	result = lies("text")
+	ends_with(result, 1, "[2J")
+	equal([letter for letter in result.text if ord(letter) < 32 and letter != "\n"], [])
+	assert len(result.lines["test.0.error"]) <= 6000
+
+
+@test
+def streams_that_write_after_the_return_are_noticed():
+	threaded = ("import threading, time\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tdef work():\n\t\ttime.sleep(0.05)\n"
+		"\t\tdata[1].zero_()\n\tthreading.Thread(target=work).start()\n\treturn made\n")
+	slow = GIVEN.replace("return torch.equal(output", "return __import__('time').sleep(0.3) or torch.equal(output")
+	ends_with(judge(threaded, slow), 116, "still wrote its output")
+
+
+# ---- bytes that are no tree ----
+
+def random_tree(chance, depth=0):
+	kind = chance.choice((tree.TUPLE, tree.LIST, tree.DICT, tree.TENSOR, tree.TENSOR, tree.INT, tree.FLOAT, tree.TEXT, tree.NONE, tree.OTHER))
+	kind = kind if depth < 4 else tree.TENSOR
+	node = tree.Node(kind, text="ndarray" if kind == tree.OTHER else "")
+	if node.kind in tree.CONTAINERS:
+		node.children = [random_tree(chance, depth + 1) for _ in range(chance.randrange(4))]
+		for index, child in enumerate(node.children):
+			child.key = None if node.kind != tree.DICT else chance.choice((index, f"key {index}"))
+	if node.kind == tree.TENSOR:
+		node.dtype, node.sizes = chance.choice(("float32", "bool", "float16", "int64")), tuple(chance.randrange(5) for _ in range(chance.randrange(4)))
+		node.strides, node.memory = tuple(chance.randrange(9) for _ in node.sizes), chance.choice((tree.IN_HOST, tree.OUT_HOST))
+		node.offset = chance.randrange(64) * 8
+	return node
+
+
+def damaged(chance, content):
+	content = bytearray(content)
+	for _ in range(chance.randrange(1, 4)):
+		how, place = chance.randrange(4), chance.randrange(len(content))
+		if how == 0:
+			content[place] = chance.randrange(256)
+		elif how == 1:
+			content[place:place + 8] = struct.pack("<q", chance.choice((-1, 1 << 62, -(1 << 63), 1 << 32, 0, 255)))
+		elif how == 2:
+			del content[place:place + chance.randrange(1, 200)]
+		else:
+			content[place:place] = bytes(chance.randrange(256) for _ in range(chance.randrange(20)))
+		if not content:
+			return b""
+	return bytes(content)
+
+
+def same_tree(one, other):
+	return (one.kind == other.kind and one.key == other.key and one.sizes == other.sizes and one.strides == other.strides and one.text == other.text
+		and one.dtype == other.dtype and one.offset == other.offset and len(one.children) == len(other.children)
+		and all(map(same_tree, one.children, other.children)))
+
+
+@test
+def a_tree_survives_its_bytes():
+	chance = random.Random(5)
+	for _ in range(500):
+		made = random_tree(chance)
+		assert same_tree(made, tree.decode(tree.encode(made)))
+
+
+@test
+def damaged_bytes_are_refused_or_are_another_tree():
+	chance, refused = random.Random(11), 0
+	for number in range(8000):
+		content = chance.randbytes(chance.randrange(700)) if number % 8 == 0 else damaged(chance, tree.encode(random_tree(chance)))
+		try:
+			found = tree.decode(content)
+			assert same_tree(found, tree.decode(tree.encode(found)))
+		except tree.Malformed:
+			refused += 1
+	assert 2000 < refused < 8000, refused
+
+
+@test
+def what_a_contestant_describes_never_leads_outside_of_its_memory():
+	if not torch:
+		return
+	chance, taken = random.Random(3), 0
+	device = staging.Device(podium_tensors.Tensors(torch, False))
+	area = podium_area.Area.make((0, 4096), 2, device.tensors)
+	for number in range(1500):
+		content = tree.encode(random_tree(chance))
+		content = damaged(chance, content) if number % 2 else content
+		try:
+			spec = staging.Spec(0, content, area, {}, device, 1 << 24)
+		except (tree.Malformed, staging.TooLarge):
+			continue
+		for of_input, place, first, last in spec.ranges:
+			assert 0 <= first <= last <= (area if of_input else spec.area).strides[place]
+		spec.poison(1)
+		snapshot = spec.take(1)
+		snapshot.output_tree({})
+		snapshot.bool_fault()
+		assert not snapshot.changed_since()
+		spec.release()
+		taken += 1
+	area.release()
+	assert taken > 300, taken
+
+
+@test
+def poison_is_nan_or_no_bool_and_changes():
+	if not torch:
+		return
+	device = staging.Device(podium_tensors.Tensors(torch, False))
+	for name, dtype in device.tensors.dtypes.items():
+		made = [device.poison(torch.full((999,), 0, dtype=torch.uint8).repeat(16)[:999 * tree.DTYPES[name]].view(dtype)) for _ in range(2)]
+		if dtype.is_floating_point:
+			assert bool(torch.isnan(made[0].float()).all()), name
+		if name == "bool":
+			assert bool((made[0].view(torch.uint8) > 1).all())
+		assert made[0].view(torch.uint8).tolist() != made[1].view(torch.uint8).tolist(), name
+
+
+# ---- statistics ----
+
+class FakeCall:
+	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3):
+		self.elapsed_ns, self.touch_ns, self.take_ns = elapsed_ns, touch_ns, take_ns
+
+
+def block_of(calls, null, **more):
+	block = statistics.Block()
+	block.calls, block.null = [FakeCall(ns) for ns in calls], [FakeCall(ns) for ns in null]
+	for name, value in more.items():
+		setattr(block, name, value)
+	return block
+
+
+CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
+
+
+@test
+def a_block_is_worth_its_median_less_the_constant():
+	block = block_of([100e3, 101e3, 900e3], [10e3, 11e3, 12e3])
+	equal(block.value(CPU), 90e3)
+	equal(block.samples(CPU), [89e3, 90e3, 889e3])
+	equal(block_of([9e3] * 3, [10e3] * 3).value(CPU), 1.0)
+
+
+@test
+def what_a_process_takes_longer_and_what_the_empty_kernel_takes_are_taken_into_account():
+	block = block_of([100e3] * 3, [10e3] * 3, delta_ns=1e3)
+	equal(block.value(CUDA), 89e3 + CUDA.empty_ns)
+	equal(block.constant(CUDA), 11e3 - CUDA.empty_ns)
+
+
+@test
+def a_constant_that_moves_is_noticed():
+	equal(block_of([1] * 8, [10e3] * 4 + [10.4e3] * 4).constant_moved(), False)
+	equal(block_of([1] * 8, [10e3] * 4 + [10.6e3] * 4).constant_moved(), True)
+	equal(block_of([1] * 8, [100e3] * 4 + [102e3] * 4).constant_moved(), False)
+	equal(block_of([1] * 8, [100e3] * 4 + [104e3] * 4).constant_moved(), True)
+
+
+@test
+def work_that_is_left_behind_is_charged_beyond_noise():
+	added = CUDA.empty_ns
+	quiet = {"heads": [70e3] * 25, "null_heads": [70e3] * 25}
+	equal(block_of([200e3] * 25, [150e3] * 25, **quiet).value(CUDA), 50e3 + added)
+	busy = {"heads": [75e3] * 25, "null_heads": [70e3] * 25}
+	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CUDA), 50e3 + added)
+	busy["heads"] = [170e3] * 25
+	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CUDA), 150e3 + added)
+	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CPU), 50e3)
+
+
+@test
+def who_has_not_used_the_gpu_is_charged_all_but_the_bell():
+	block = block_of([40e3] * 25, [170e3] * 25, bells=[5e3, 5e3, 6e3])
+	equal(block.value(CUDA), 1.0)
+	for call in block.calls:
+		call.touch_ns = 10e3
+	equal(block.value(CUDA), 35e3)
+
+
+@test
+def a_case_ends_at_fixed_looks_when_its_mean_is_known():
+	steady, loose = [100e3, 100.1e3, 99.9e3, 100e3], [100e3, 110e3, 90e3, 100e3]
+	equal([statistics.is_enough(steady[:count], CUDA) for count in (1, 2, 3, 4)], [False, False, False, True])
+	equal(statistics.is_enough(loose, CUDA), False)
+	equal(statistics.is_enough(steady + steady[:1], CUDA), False)  # five is no look
+	equal(statistics.is_enough(loose * 10, CUDA), True)            # the last look
+	equal(statistics.is_enough([5e3, 5.04e3, 4.96e3, 5e3], CUDA), True)   # 0.25 us are enough where it is short
+	equal(statistics.is_enough(loose[:4], CPU), True)
+
+
+@test
+def intervals_are_those_of_student():
+	for freedom, level, t in ((1, 0.95, 12.706), (2, 0.95, 4.303), (3, 0.99, 5.841), (7, 0.95, 2.365), (39, 0.95, 2.023)):
+		assert abs(statistics.t_quantile(level, freedom) - t) < 1e-3
+	assert abs(statistics.half_width([1, 2, 3, 4, 5]) - 2.776 * 1.5811 / 5**0.5) < 1e-3
+
+
+@test
+def the_interval_holds_the_truth_as_often_as_it_says():
+	chance, held = random.Random(2), 0
+	for _ in range(2000):
+		values = [chance.gauss(100, 3) for _ in range(8)]
+		held += abs(statistics.mean(values) - 100) <= statistics.half_width(values)
+	assert 0.93 < held / 2000 < 0.97, held
+
+
+@test
+def the_figures_of_a_case_come_from_its_blocks():
+	blocks = [block_of([value] * 5, [10e3] * 5) for value in (110e3, 112e3, 108e3, 110e3)]
+	summary = statistics.Summary(blocks, [99e3, 98e3, 97e3], CPU)
+	equal((summary.mean, summary.best, summary.worst, summary.median, summary.constant, summary.own), (100e3, 98e3, 102e3, 100e3, 10e3, 98e3))
+	equal((summary.runs, summary.blocks, summary.overrun), (20, 4, 0))
+	assert summary.low < 98e3 and summary.high > 102e3
+	equal(len(statistics.thinned(list(range(10000)))), 4000)
+	equal(statistics.thinned([1, 2]), [1, 2])
+
+
+@test
+def a_comparison_is_decided_by_the_ratio():
+	same = [(100.0, 100.1), (100.1, 100.0)] * 4
+	faster = [(90.0, 100.0), (91.0, 100.0)] * 4
+	loose = [(90.0, 100.0), (110.0, 100.0)] * 4
+	equal([statistics.is_decided(pairs, CUDA) for pairs in (same, faster, loose, faster[:6], loose * 3)], [True, True, False, False, True])
+	found = statistics.Comparison(faster)
+	assert 0.9 < found.ratio < 0.91 and found.high < 1 and found.low < found.ratio, vars(found)
+	found = statistics.Comparison(loose)
+	assert found.low < 1 < found.high
+
+
+# ---- the native part, as Python sees it ----
+
+@test
+def structures_of_python_are_those_of_native_h():
+	structures = {"hello": wire.Hello, "frame": wire.Frame, "probe": wire.Probe, "call": wire.Call, "order": wire.Order, "affinity": wire.Affinity,
+		"memory": wire.Memory, "device_state": wire.DeviceState}
+	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "LOAD": wire.LOAD, "RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
+		"RAISED": wire.RAISED, "NO_OUTPUT": wire.NO_OUTPUT, "HELLO": wire.HELLO, "INPUTS": wire.INPUTS, "OUTPUTS": wire.OUTPUTS, "INPUT": wire.INPUT,
+		"READY": wire.READY, "MAPPED": wire.MAPPED, "SPEC": wire.SPEC, "TEXT": wire.TEXT}
+	prints = [f'printf("%zu ", sizeof(struct isolated_{name}));' for name in structures]
+	wanted = [ctypes.sizeof(structure) for structure in structures.values()]
+	for name, structure in structures.items():
+		prints += [f'printf("%zu ", offsetof(struct isolated_{name}, {field}));' for field, *_ in structure._fields_]
+		wanted += [getattr(structure, field).offset for field, *_ in structure._fields_]
+	prints += [f'printf("%d ", ISOLATED_{name});' for name in numbers]
+	wanted += list(numbers.values())
+	source = "#include <stdio.h>\n#include \"harness/isolated/native.h\"\nint main(void) { " + " ".join(prints) + " return 0; }"
+	program = ENGINE / "sizes"
+	subprocess.run(["gcc", "-std=c17", f"-I{ROOT}", "-x", "c", "-o", program, "-"], input=source, text=True, check=True)
+	equal([int(word) for word in subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()], wanted)
+
+
+# ---- tasks ----
+
+@test
+def modules_of_a_task_may_be_called_like_the_engines_or_pythons():
+	files = {"tree.py": "def add(data): return sum(data)\n", "statistics.py": "def add(data): return sum(data)\n",
+		"wire.py": "", "staging.py": "", "judge.py": "raise ImportError", "contestant.py": "raise ImportError"}
+	using = ADDS.replace("import random", "import random, tree, statistics\nassert tree.add([1]) == statistics.add([1])")
+	ends_with(adds("import statistics, tree\ndef custom_kernel(data): return tree.add(data)\n", task=files), 0)
+	ends_with(engine.judge(ENGINE, SUM, using, "test", COUNTS, task=files, start=engine.start), 0)
+
+
+@test
+def the_submission_may_be_called_otherwise():
+	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": SUM}, 60, slot="train.py") as made:
+		ends_with(made.wait(60), 0)
+
+
+@test
+def a_rival_that_fails_is_named():
+	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 112, "The other submission failed: expected")
+	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The other submission's process ended")
+
+
+# ---- tasks that cannot be split ----
+
+@test
+def a_task_that_cannot_be_split_says_why():
+	for given, sentence in (("torch.Generator()", "The input is a Generator, which"), ("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
+			("[torch.zeros(3).to_sparse()]", "part [0] is a tensor that is not strided"), ("{1.5: 2}", "has a key of type float"),
+			("{'a': __import__('numpy').zeros(2)}", "part ['a'] is a ndarray"), ("[1] * 500", "more than 400 parts"), ("1 << 64", "is an int"),
+			("torch.zeros(3).max(0)", "class max"), ("[torch.zeros([1] * 9)]", "more than 8 dimensions"), ("Mine(3)", "class Mine"),
+			("[lambda: 3]", "is a function")):
+		reference = f"import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\ndef generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n"
+		result = judge(reference=reference, cases="seed: 1\n")
+		ends_with(result, 115, sentence)
+		equal(list(result.lines), ["error"])
+
+
+@test
+def nor_can_one_of_changing_form_or_with_another_interface():
+	changing = "import torch\ndef generate_input(seed): return torch.zeros(seed % 1000 + 1)\ndef check_implementation(data, output): return True\n"
+	for reference, sentence in ((changing, "different forms"), ("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n", "does not take the arguments"),
+			("def generate_input(seed): return 1\n", "has no function check_implementation")):
+		ends_with(engine.judge(ENGINE, RIGHT, reference, "test", "seed: 5\n"), 115, sentence)
+	with_gpus = adds(POPCORN_GPUS="2")
+	ends_with(with_gpus, 115, "several GPUs")
+
+
+@test
+def faults_of_the_task_are_not_the_submissions():
+	ends_with(judge(reference="import no_such_module\n"), 2, "own files")
+	ends_with(adds(cases="count 3\n"), 113, "line 1")
+	ends_with(adds(cases="\n"), 113, "no cases")
+	ends_with(adds(secret="0x12"), 113, "POPCORN_SEED")
+	ends_with(engine.judge(ENGINE, SUM, ADDS.replace("return [random", "raise ValueError('odd')\n\treturn [random"), "test", COUNTS), 113, "generate_input raised ValueError: odd")
+	ends_with(engine.judge(ENGINE, SUM, ADDS.replace("return (True", "return None\n\treturn (True"), "test", COUNTS), 113, "returned None")
+
+
+if __name__ == "__main__":
+	try:
+		sys.exit(run())
+	finally:
+		engine.remove(ENGINE)
