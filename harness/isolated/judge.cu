@@ -435,7 +435,8 @@ private:
 			measure(one, key);
 	}
 
-	/* The first input, on memories of its size, and the first right answer of everyone who gives one. */
+	/* The first right answer of everyone who gives one. Memory is given when it is needed: frames that nobody takes yet would
+	 * pile up. */
 	void begin_case(const Case &one)
 	{
 		own_.clear();
@@ -444,33 +445,37 @@ private:
 		repeated_ = 0;
 		after_ = nullptr;
 		number_ = 0;
-		bool first = true;
-		for (auto &side : sides_) {
-			if (side->is_null())
-				continue;
-			for (std::optional<Called> called; !called;) {
-				Input input = mode_.is_timed ? inputs_.fresh(one, "warm", number_++) : inputs_.as_written(one);
-				if (first)
-					begin_sides(input);
-				first = false;
-				called = call(*side, input, -1, side.get() == &entry() ? &message_ : nullptr);
-			}
+		slots_ = 0;
+		for (auto &side : sides_)
+			if (!side->is_null())
+				begin_side(*side, one);
+	}
+
+	void begin_side(Side &side, const Case &one)
+	{
+		bool is_first = true;
+		for (std::optional<Called> called; !called; is_first = false) {
+			Input input = mode_.is_timed ? inputs_.fresh(one, "warm", number_++) : inputs_.as_written(one);
+			if (is_first)
+				give_inputs(side, input);
+			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
 		}
 	}
 
-	void begin_sides(const Input &input)
+	void give_inputs(Side &side, const Input &input)
 	{
-		slots_ = slots_for(input);
-		for (auto &side : sides_)
-			attempt(*side, [&] { side->give_inputs(input.stream.size(), input.device_bytes, slots_); });
+		slots_ = slots_ ? slots_ : slots_for(input);
+		attempt(side, [&] { side.give_inputs(input.stream.size(), input.device_bytes, slots_); });
 	}
 
 	/* Calls that are verified and do not count. */
 	void warm_up(Side &side, const Case &one)
 	{
 		auto began = std::chrono::steady_clock::now();
-		if (side.is_null())
+		if (side.is_null()) {
+			give_inputs(side, inputs_.fresh(one, "warm", number_++));
 			attempt(side, [&] { side.give_outputs(entry().form_needs(), &entry().form()); });
+		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
 			Input input = inputs_.fresh(one, "warm", number_++);
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
