@@ -35,7 +35,7 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
-from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
+from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
 from podium_words import accuse, explain
 
@@ -47,8 +47,10 @@ LIMIT_S = 120.0
 # Of one call. The first one of a case compiles and tunes, so that it may take half of the time that is left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
+MOST_TEST_SLOTS = 2                      # where nothing is timed
 LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
-SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"))
+SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
+	(0x10, "sync boost"))
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 
@@ -95,7 +97,15 @@ def failing_with(code, what):
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
+		need_memory(error)
 		raise CaseFailed(code, accuse(what, error)) from None
+
+
+def need_memory(error):
+	"""A GPU whose memory is full is the doing of who shares it: a task that needs too much of it is refused before."""
+	if type(error).__name__ == "OutOfMemoryError":
+		raise CaseFailed(EXIT_RAISED, "The GPU's memory is full: the judge could not take what it needs for inputs and outputs. A submission "
+			"must leave room for them.") from None
 
 
 def read_answer(answer):
@@ -142,7 +152,8 @@ class Task:
 
 	def check(self, data, image, snapshot):
 		"""Raises CaseFailed unless the outputs are right. Returns what the check says about right ones."""
-		fault = snapshot.bool_fault()
+		with failing_with(EXIT_WRONG, "What custom_kernel returned could not be looked at; it"):
+			fault, output = snapshot.bool_fault(), snapshot.output_tree(self.classes)
 		if fault:
 			raise CaseFailed(EXIT_WRONG, fault)
 		if self._is_output_of:
@@ -152,7 +163,7 @@ class Task:
 			if not is_given:
 				raise CaseFailed(EXIT_WRONG, "custom_kernel did not return the output that it was given to fill.")
 		with failing_with(EXIT_RAISED, "check_implementation could not work with what custom_kernel returned; it"):
-			good, text = read_answer(self._check(data, snapshot.output_tree(self.classes)))
+			good, text = read_answer(self._check(data, output))
 		if not good:
 			raise CaseFailed(EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
 		return text
@@ -242,17 +253,22 @@ class Trial:
 		self.judge, self.case, self.null, self.until = judge, case, null, until
 		self.device, self.task, self.rule = judge.device, judge.task, judge.rule
 		self.patience = {}
+		self.begun, self.slots = [], 0
 		self.numbers = itertools.count()  # of inputs, none of which is made twice
 		self._after = None                # the list that the next head's duration goes to
 
 	def fresh(self, purpose, number=None):
 		return self.judge.make(*self.case.fresh(purpose, next(self.numbers) if number is None else number))
 
-	def begin(self, image):
-		sides = list(self.patience) + ([self.null] if self.null else [])
-		slots = self.device.slots_for(sum(image.slot_bytes()), len(sides))
-		for side in sides:
-			side.begin(image, self.device, slots)
+	def need_slots(self, side, image):
+		"""Gives a side its memory when it is first called: frames for one that is never called would pile up."""
+		if side in self.begun:
+			return
+		if not self.slots:
+			sides = len(self.patience) + bool(self.null)
+			self.slots = min(self.device.slots_for(sum(image.slot_bytes()), sides), MOST_TEST_SLOTS if not self.null else staging.MOST_SLOTS)
+		side.begin(image, self.device, self.slots)
+		self.begun.append(side)
 
 	def play(self, side, data, image, pinned=True):
 		"""One call, checked. Returns Taken and what the check says; (None, "") where the output has a new form."""
@@ -261,10 +277,15 @@ class Trial:
 		except CaseFailed as failure:
 			if side is not self.judge.rival or failure.code == EXIT_CASE:
 				raise
-			raise Stop(failure.code, f"{side.noun} failed: {failure.text}") from None
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+		except Stop as end:
+			if side is not self.judge.rival or end.code in (EXIT_GONE, EXIT_UNSPLITTABLE):
+				raise
+			raise of_rival(end.sentence) from None
 
 	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
+		self.need_slots(side, image)
 		taken = side.play(image, patience.limit_s(), pinned)
 		patience.note(began)
 		if taken is None:
@@ -276,6 +297,7 @@ class Trial:
 		return taken, message
 
 	def play_null(self, side, image, heads=None):
+		self.need_slots(self.null, image)
 		self.null.follow(side, self.task.classes)
 		taken = self.null.play(image, FIRST_CALL_S)
 		if taken is None:
@@ -293,7 +315,6 @@ class Trial:
 		"""A call of each that does not count: it compiles, and shows the form of the output."""
 		self.patience = {side: Patience(self.judge.budget) for side in sides}
 		data, image = self.fresh("prepare")
-		self.begin(image)
 		for side in sides:
 			self.play(side, data, image, pinned=False)
 
@@ -335,10 +356,14 @@ class Trial:
 
 	def block(self, measurement, first=None):
 		"""`first`: the number of its first input, where another block gets the same."""
-		block, before = statistics.Block(measurement.side.delta_ns), sum(len(other.calls) for other in measurement.blocks)
+		block = statistics.Block(measurement.side.delta_ns, self.null.quiet_ns)
+		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
 		while len(block.calls) < self.rule.calls and not self.is_over(before + len(block.calls)):
 			self.pair(measurement, block, next(numbers))
+			if self.device.random.random() * self.rule.calls < self.rule.controls:
+				block.controls.append(self.null.run_empty(self.device))
+				self._after = None
 		for _ in range(self.rule.bells):
 			block.bells.append(self.null.do_nothing())
 		self._after = None
@@ -351,7 +376,7 @@ class Trial:
 		"""Why a block is not to be believed, or None."""
 		if block.slowed_by:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
-		return "the constant moved" if block.constant_moved() else None
+		return "the constant moved" if block.constant_moved(self.rule) else None
 
 	def measure(self, side):
 		measurement = Measurement(side)
@@ -402,7 +427,7 @@ class Trial:
 			measurement.blocks.append(blocks[measurement])
 
 	def end(self):
-		for side in [*self.patience, *([self.null] if self.null else [])]:
+		for side in self.begun:
 			side.end()
 
 
@@ -413,6 +438,7 @@ class Judge:
 	def __init__(self, mode, report, seeds, cases, budget):
 		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
 		self.code, self.last_words = 0, ""
+		self.is_lost = False  # whether a CUDA error left the GPU unusable
 		self.conditions, self.rival = None, None
 
 	def open(self, torch, is_cuda, task):
@@ -463,6 +489,7 @@ class Judge:
 				for one in self.device.random.sample((side, null), 2):
 					both[one].append(one.run_empty(self.device))
 			deltas.append(statistics.median(both[side]) - statistics.median(both[null]))
+			null.quiet_ns = statistics.median(both[null])
 		side.delta_ns = statistics.mean(deltas) if deltas else 0.0
 
 	def run(self, entry, null, rival):
@@ -482,11 +509,9 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
+		trial = Trial(self, case, None if self.mode == "test" else null, self.budget.share_s(len(self.cases) - index))
 		try:
-			if self.code == EXIT_CUDA:
-				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
-			lines = self.judge_case(trial, sides)
+			lines = self.lines_of(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
 		except CaseFailed as failure:
 			self.fail(key, where, case, failure)
@@ -494,6 +519,17 @@ class Judge:
 			raise Stop(end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
 		finally:
 			trial.end()
+
+	def lines_of(self, trial, sides):
+		if self.is_lost:
+			raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
+		try:
+			return self.judge_case(trial, sides)
+		except (CaseFailed, Stop):
+			raise
+		except Exception as error:
+			need_memory(error)
+			raise
 
 	def judge_case(self, trial, sides):
 		"""The result lines of a case that passes."""
@@ -515,6 +551,7 @@ class Judge:
 	def fail(self, key, where, case, failure):
 		self.tell(key, case, [("status", "fail"), ("error", failure.text[:MOST_TEXT])])
 		say(f"{where}: {failure.text}")
+		self.is_lost |= failure.code == EXIT_CUDA
 		if not self.code:
 			self.code = failure.code
 			self.last_words = f"{where}: {failure.text.splitlines()[0]}"
@@ -538,7 +575,9 @@ class Judge:
 		for why in dict.fromkeys(measurement.notes):
 			said.append(f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}, although {measurement.repeated} were repeated.")
 		if summary.overrun:
-			said.append(f"Work that the submission left on the GPU after its calls was added: {summary.overrun / 1000:.1f} us a call.")
+			said.append(f"Work of the submission on the GPU before and after its calls was added: {summary.overrun / 1000:.1f} us a call.")
+		if summary.disturbance:
+			said.append(f"While empty kernels ran, something else did as well, {summary.disturbance / 1000:.1f} us each time; they count without it.")
 		return " ".join(said)
 
 	def comparison(self, ours, theirs):
@@ -599,6 +638,21 @@ def hide():
 		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
+def of_rival(sentence):
+	"""What the other submission did wrong is not the fault of the one that is judged."""
+	return Stop(EXIT_USAGE, sentence)
+
+
+def await_loaded(sides, budget):
+	for number, side in enumerate(sides):
+		try:
+			side.await_ready(budget.left_s())
+		except CaseFailed as failure:
+			if number < 2:
+				raise
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+
+
 def judge(mode, path, report, sides):
 	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
 	budget = Budget(limit_s)
@@ -624,8 +678,7 @@ def judge(mode, path, report, sides):
 		for side in sides:
 			side.load()
 		run.look_at_inputs()
-		for side in sides:
-			side.await_ready(budget.left_s())
+		await_loaded(sides, budget)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
@@ -646,6 +699,10 @@ def main(arguments):
 		code, sentence = EXIT_CASE, str(error)
 	except Stop as end:
 		code, sentence = end.code, end.sentence
+	except Exception as error:
+		say(traceback.format_exc())
+		code = EXIT_CUDA if "CUDA error" in str(error) else EXIT_USAGE
+		sentence = f"The judge failed: {type(error).__name__}: {error}"
 	finally:
 		for side in sides:
 			side.dismiss()
@@ -655,11 +712,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-	try:
-		status = main(sys.argv[1:])
-	except Exception:
-		say(traceback.format_exc())
-		status = EXIT_USAGE
+	status = main(sys.argv[1:])
 	with contextlib.suppress(Exception):
 		sys.stdout.flush()
 		sys.stderr.flush()

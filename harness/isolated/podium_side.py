@@ -68,6 +68,7 @@ class Side:
 		self._owed = 0  # answers MAPPED that have not been received
 		self.area, self.specs, self.spec = None, [], None
 		self.delta_ns = 0.0  # by how much an empty kernel takes longer here than in the null contestant
+		self.quiet_ns = 0.0  # what the null's takes while no submission is loaded
 
 	# ---- what goes wrong on the other side ----
 
@@ -179,6 +180,8 @@ class Side:
 			raise CaseFailed(EXIT_WRONG, str(fault)) from None
 		except wire.Failed as error:
 			raise self._because(error) from None
+		except (RuntimeError, ValueError, OverflowError) as error:  # torch's word on shapes that only it refuses
+			raise self.violation(f"described an output that cannot be made: {clean(str(error).encode())}") from None
 		self.specs.append(spec)
 		self._offer(spec)
 		return spec
@@ -270,22 +273,27 @@ class Side:
 	def _stage(self, image, slot):
 		"""Puts everything into the slot. On CUDA it is enqueued and not waited for: the clock starts when the GPU has done it,
 		and the contestant launches meanwhile. Returns the events at its beginning and end."""
-		device, on_host = self.device, not self.device.is_cuda or image.has_host_tensors()
+		self._call.head, self._call.head_value = None, 0
+		if self.device.is_cuda and not image.has_host_tensors():
+			image.put_on_host(self.area, slot)
+			events = self._enqueue(image, slot)
+			self.device.mark_head()
+			self._call.head, self._call.head_value = self.device.head, self.device.head_value
+			return events
+		events = self._enqueue(image, slot)
+		self.device.synchronize()  # what lies in the host's memory could be read while the GPU is still at it
+		image.put_on_host(self.area, slot)
+		return events
+
+	def _enqueue(self, image, slot):
+		device = self.device
 		began = device.event() if device.is_cuda else None
 		for spec in self.specs:
 			spec.poison(slot)
 		image.put_wrong_on_device(self.area, slot)
 		device.flush()
 		image.put_right_on_device(self.area, slot)
-		ended = device.event() if device.is_cuda else None
-		self._call.head, self._call.head_value = None, 0
-		if on_host:  # what lies in the host's memory could be read while the GPU is still at it
-			device.synchronize()
-		image.put_on_host(self.area, slot)
-		if not on_host:
-			device.mark_head()
-			self._call.head, self._call.head_value = device.head, device.head_value
-		return began, ended
+		return began, device.event() if device.is_cuda else None
 
 	def _ring(self):
 		with wire.Pinned(self._cpus[0]):

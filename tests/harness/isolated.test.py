@@ -203,6 +203,7 @@ FORMS = {
 	"input comes back": ("torch.randn(11)", "data.clone()", "data"),
 	"part comes back": ("torch.randn(11)", "data[3:8:2].clone()", "data[3:8:2]"),
 	"changed input": ("torch.randn(11)", "data * 2", "data.mul_(2)"),
+	"empty containers": ("[], (), {}, torch.ones(2), ''", "([], (), {}, data[3] + 1, '')", "([], (), {}, data[3] + len(data[:4]) - 3, data[4])"),
 	"one form twice": ("torch.randn(3)", "(data, data)", "(lambda made: (made, made))(data + 0)"),
 }
 FORM_TASK = "import collections\nimport torch\nPair = collections.namedtuple('Pair', 'left right')\n"
@@ -254,6 +255,14 @@ def every_form_of_data_gets_there_and_back():
 def forms_are_timed_as_well():
 	for name in ("some in place", "scalars"):
 		ends_with(in_form(name, mode="leaderboard"), 0, "check: pass")
+
+
+@test
+def an_input_may_change_its_form_later():
+	growing = ADDS.replace("return [random.randrange(1000) for _ in range(count)]",
+		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count + (calls > 4) * calls * 7 % 90)]")
+	growing = growing.replace("import random", "import random\ncalls = 0")
+	ends_with(engine.judge(ENGINE, SUM, growing, "leaderboard", COUNTS), 0)
 
 
 @test
@@ -390,6 +399,15 @@ def a_submission_that_raises_ends_with_1_and_its_own_lines():
 
 
 @test
+def failing_in_many_cases_does_not_stop_the_others():
+	choosy = "def custom_kernel(data):\n\tif len(data) < 9: raise ValueError('too short')\n\treturn sum(data)\n"
+	result = adds(choosy, "benchmark", "".join(f"count: {count}; seed: 1\n" for count in range(1, 10)))
+	ends_with(result, 1, "benchmark.7.error: custom_kernel raised ValueError: too short", "benchmark.8.status: pass", "check: fail")
+	result = adds(mode="test", cases="".join(f"count: {count}; seed: 1\n" for count in range(1, 30)))
+	ends_with(result, 0, "test.28.status: pass")
+
+
+@test
 def a_submission_that_cannot_be_imported_ends_with_1():
 	for submission, sentence in (("def custom_kernel(data)\n", "SyntaxError"), ("import no_such_module\n", "No module named 'no_such_module'"),
 			("custom_kernel = 5\n", "defines no function custom_kernel"), ("raise SystemExit(0)\n", "SystemExit"),
@@ -474,8 +492,12 @@ class Liar(contestant.Contestant):
 			if how == "early":
 				spec.area.host[place:place + 8] = os.urandom(8)
 			wire.done(self.page, *answer)
-			time.sleep(0.02)
+			if how == "early":
+				time.sleep(0.5)
+			while how == "late" and not os.path.exists("../judge/noted"):
+				time.sleep(0.001)
 			spec.area.host[place:place + 8] = right if how == "early" else os.urandom(8)
+			open("late", "w").close()
 			time.sleep(0.2)
 		return answer
 
@@ -511,11 +533,19 @@ def a_described_output_must_lie_where_it_may():
 	ends_with(lies("spec of the largest", ADDS.replace("import random", "import random, torch")), 112, "there is memory for")
 
 
+# In a check: says that it has begun, and waits until the contestant has written once more.
+WAITS = """import os, time
+	open("noted", "w").close()
+	end = time.monotonic() + 60
+	while not os.path.exists("../entry/late") and time.monotonic() < end:
+		time.sleep(0.001)
+"""
+
+
 @test
 def what_is_written_after_done_does_not_count():
-	slow = ADDS.replace("return (True", "import time\n\ttime.sleep(0.1)\n\treturn (True")
-	ends_with(lies("late", slow), 116, "still wrote its output")
-	result = lies("early", slow)
+	ends_with(lies("late", ADDS.replace("return (True", WAITS + "\treturn (True")), 116, "still wrote its output")
+	result = lies("early")
 	equal(result.code in (112, 116), True)
 
 
@@ -535,10 +565,10 @@ def text_for_people_is_cleaned_and_cut():
 
 @test
 def streams_that_write_after_the_return_are_noticed():
-	threaded = ("import threading, time\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tdef work():\n\t\ttime.sleep(0.05)\n"
-		"\t\tdata[1].zero_()\n\tthreading.Thread(target=work).start()\n\treturn made\n")
-	slow = GIVEN.replace("return torch.equal(output", "return __import__('time').sleep(0.3) or torch.equal(output")
-	ends_with(judge(threaded, slow), 116, "still wrote its output")
+	threaded = ("import os, threading, time\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tdef work():\n"
+		"\t\twhile not os.path.exists('../judge/noted'): time.sleep(0.001)\n\t\tdata[1].zero_()\n\t\topen('late', 'w').close()\n"
+		"\tthreading.Thread(target=work).start()\n\treturn made\n")
+	ends_with(judge(threaded, GIVEN.replace("output): return", "output):\n\t" + WAITS + "\treturn")), 116, "still wrote its output")
 
 
 # ---- bytes that are no tree ----
@@ -587,6 +617,13 @@ def a_tree_survives_its_bytes():
 	for _ in range(500):
 		made = random_tree(chance)
 		assert same_tree(made, tree.decode(tree.encode(made)))
+
+
+@test
+def items_that_a_class_does_not_take_make_a_tuple():
+	node = tree.Node(tree.NAMED, text="torch:Size", children=[tree.Node(tree.OTHER, text="Ghost")])
+	built = tree.build(tree.decode(tree.encode(node)), lambda leaf: tree.stand_in(leaf.text), {"torch:Size": bytes})
+	equal((type(built), type(built[0]).__name__), (tuple, "Ghost"))
 
 
 @test
@@ -646,8 +683,8 @@ def poison_is_nan_or_no_bool_and_changes():
 # ---- statistics ----
 
 class FakeCall:
-	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3):
-		self.elapsed_ns, self.touch_ns, self.take_ns = elapsed_ns, touch_ns, take_ns
+	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3):
+		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns = elapsed_ns, touch_ns, take_ns, head_ns
 
 
 def block_of(calls, null, **more):
@@ -678,10 +715,8 @@ def what_a_process_takes_longer_and_what_the_empty_kernel_takes_are_taken_into_a
 
 @test
 def a_constant_that_moves_is_noticed():
-	equal(block_of([1] * 8, [10e3] * 4 + [10.4e3] * 4).constant_moved(), False)
-	equal(block_of([1] * 8, [10e3] * 4 + [10.6e3] * 4).constant_moved(), True)
-	equal(block_of([1] * 8, [100e3] * 4 + [102e3] * 4).constant_moved(), False)
-	equal(block_of([1] * 8, [100e3] * 4 + [104e3] * 4).constant_moved(), True)
+	for before, after, moved in ((10e3, 10.4e3, False), (10e3, 10.6e3, True), (100e3, 102e3, False), (100e3, 104e3, True)):
+		equal((after, block_of([1] * 8, [before] * 4 + [after] * 4).constant_moved(CUDA)), (after, moved))
 
 
 @test
@@ -694,6 +729,22 @@ def work_that_is_left_behind_is_charged_beyond_noise():
 	busy["heads"] = [170e3] * 25
 	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CUDA), 150e3 + added)
 	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CPU), 50e3)
+
+
+@test
+def kernels_that_wait_for_the_input_are_charged():
+	block = block_of([200e3] * 25, [150e3] * 25)
+	for call in block.calls:
+		call.head_ns = 2700e3
+	equal(block.value(CUDA), 50e3 + CUDA.empty_ns + 2630e3)
+
+
+@test
+def keeping_the_gpu_busy_during_empty_kernels_does_not_pay():
+	usual = {"quiet_ns": 150e3, "controls": [151e3, 152e3, 150e3]}
+	equal(block_of([200e3] * 25, [150e3] * 25, **usual).value(CUDA), 50e3 + CUDA.empty_ns)
+	disturbed = {"quiet_ns": 150e3, "controls": [190e3, 188e3, 192e3]}
+	equal(block_of([200e3] * 25, [190e3] * 25, **disturbed).value(CUDA), 50e3 + CUDA.empty_ns)
 
 
 @test
@@ -761,7 +812,8 @@ def a_comparison_is_decided_by_the_ratio():
 def structures_of_python_are_those_of_native_h():
 	structures = {"hello": wire.Hello, "frame": wire.Frame, "probe": wire.Probe, "call": wire.Call, "order": wire.Order, "affinity": wire.Affinity,
 		"memory": wire.Memory, "device_state": wire.DeviceState}
-	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "LOAD": wire.LOAD, "RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
+	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "LOAD": wire.LOAD,
+		"RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
 		"RAISED": wire.RAISED, "NO_OUTPUT": wire.NO_OUTPUT, "HELLO": wire.HELLO, "INPUTS": wire.INPUTS, "OUTPUTS": wire.OUTPUTS, "INPUT": wire.INPUT,
 		"READY": wire.READY, "MAPPED": wire.MAPPED, "SPEC": wire.SPEC, "TEXT": wire.TEXT}
 	prints = [f'printf("%zu ", sizeof(struct isolated_{name}));' for name in structures]
@@ -795,8 +847,9 @@ def the_submission_may_be_called_otherwise():
 
 
 @test
-def a_rival_that_fails_is_named():
-	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 112, "The other submission failed: expected")
+def a_rival_that_fails_is_named_and_is_not_the_submissions_fault():
+	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 2, "The other submission failed: expected")
+	ends_with(adds(mode="compare", rival="raise KeyError\n"), 2, "The other submission failed: submission.py raised KeyError")
 	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The other submission's process ended")
 
 
@@ -804,12 +857,14 @@ def a_rival_that_fails_is_named():
 
 @test
 def a_task_that_cannot_be_split_says_why():
-	for given, sentence in (("torch.Generator()", "The input is a Generator, which"), ("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
+	for given, sentence in (("torch.Generator()", "The input is a Generator, which"),
+			("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
 			("[torch.zeros(3).to_sparse()]", "part [0] is a tensor that is not strided"), ("{1.5: 2}", "has a key of type float"),
 			("{'a': __import__('numpy').zeros(2)}", "part ['a'] is a ndarray"), ("[1] * 500", "more than 400 parts"), ("1 << 64", "is an int"),
 			("torch.zeros(3).max(0)", "class max"), ("[torch.zeros([1] * 9)]", "more than 8 dimensions"), ("Mine(3)", "class Mine"),
 			("[lambda: 3]", "is a function")):
-		reference = f"import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\ndef generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n"
+		reference = ("import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\n"
+			f"def generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n")
 		result = judge(reference=reference, cases="seed: 1\n")
 		ends_with(result, 115, sentence)
 		equal(list(result.lines), ["error"])
@@ -818,7 +873,8 @@ def a_task_that_cannot_be_split_says_why():
 @test
 def nor_can_one_of_changing_form_or_with_another_interface():
 	changing = "import torch\ndef generate_input(seed): return torch.zeros(seed % 1000 + 1)\ndef check_implementation(data, output): return True\n"
-	for reference, sentence in ((changing, "different forms"), ("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n", "does not take the arguments"),
+	for reference, sentence in ((changing, "different forms"),
+			("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n", "does not take the arguments"),
 			("def generate_input(seed): return 1\n", "has no function check_implementation")):
 		ends_with(engine.judge(ENGINE, RIGHT, reference, "test", "seed: 5\n"), 115, sentence)
 	with_gpus = adds(POPCORN_GPUS="2")
@@ -831,8 +887,9 @@ def faults_of_the_task_are_not_the_submissions():
 	ends_with(adds(cases="count 3\n"), 113, "line 1")
 	ends_with(adds(cases="\n"), 113, "no cases")
 	ends_with(adds(secret="0x12"), 113, "POPCORN_SEED")
-	ends_with(engine.judge(ENGINE, SUM, ADDS.replace("return [random", "raise ValueError('odd')\n\treturn [random"), "test", COUNTS), 113, "generate_input raised ValueError: odd")
-	ends_with(engine.judge(ENGINE, SUM, ADDS.replace("return (True", "return None\n\treturn (True"), "test", COUNTS), 113, "returned None")
+	raising, silent = ADDS.replace("return [random", "raise ValueError('odd')\n\treturn [random"), ADDS.replace("return (True", "return None\n\treturn (True")
+	ends_with(engine.judge(ENGINE, SUM, raising, "test", COUNTS), 113, "generate_input raised ValueError: odd")
+	ends_with(engine.judge(ENGINE, SUM, silent, "test", COUNTS), 113, "returned None")
 
 
 if __name__ == "__main__":
