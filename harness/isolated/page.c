@@ -2,7 +2,6 @@
 #include "inside.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
