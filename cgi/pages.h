@@ -32,6 +32,10 @@ handler page_admin_host;
 handler page_admin_workers, action_admin_worker;
 /* admin_set.c: problem sets */
 handler page_set_new, action_set_new, page_set, action_set;
+/* admin_review.c: results that are held */
+handler page_review, action_review;
+/* judge.c: how times are taken */
+handler page_judge;
 /* health.c */
 handler page_healthz;
 
