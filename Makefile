@@ -108,13 +108,22 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
 # The files that are embedded in programs.
-$(B)/lib/stock.o: $(filter-out %.pyc,$(wildcard harness/*))
+$(B)/lib/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
 $(B)/worker/run/zygote.o: harness/zygote.py $(B)/worker/run/sandbox_enter.so
 $(B)/worker/run/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox_enter.so"'
 # For Python: so without sanitizers, whose own libraries an interpreter does not have.
 $(B)/worker/run/sandbox_enter.so: worker/run/sandbox_enter.c worker/run/sandbox_enter.h
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $<
+ENGINE := $(wildcard harness/isolated/*.py)
+$(B)/worker/run/engine_files.o: $(B)/worker/run/engine_files.list $(ENGINE) $(B)/harness/isolated/native.so
+$(B)/worker/run/engine_files.o: override CFLAGS += -DENGINE_LIBRARY='"$(B)/harness/isolated/native.so"'
+$(B)/worker/run/engine_files.list: $(ENGINE)
+	@mkdir -p $(@D)
+	@printf '%s\n' $(patsubst %,'MODULE(%)',$(sort $(basename $(notdir $(ENGINE))))) > $@
+$(B)/harness/isolated/native.so: $(wildcard harness/isolated/*.c harness/isolated/*.h)
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $(or $(filter %.c,$^),-x c /dev/null)
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)

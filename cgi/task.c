@@ -183,7 +183,7 @@ static void add_runs(struct settings *settings, const struct board *board, const
 	add(settings, "Seed of tests and benchmarks",
 		task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
 	add(settings, "Seed of ranked runs", "secret, the same for everyone");
-	add(settings, "Engine", task_engine_name(task->engine));
+	add(settings, "Engine", task->engine == ENGINE_CHOOSE ? "isolated where the task can be split" : task_engine_name(task->engine));
 	add_code(settings, "Operations of a run", task->flops);
 	add_code(settings, "Bytes of a run", task->bytes);
 	if (task->tolerance > 0)

@@ -2,15 +2,15 @@
 
 podium-run starts it with a socket as descriptor 3 and sends, for each program, one message:
 
-    {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "places": [-1, 7, 8, ...], "forks": true}
+    {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "own": 4, "places": [-1, 7, 8, ...], "forks": true}
 
-with descriptors: standard input, output, error, the result pipe, the folder to start in, a pipe that holds the
-environment as NAME=VALUE with a zero behind each, a file with what is to be known about the sandbox, and the places that
-are joined, in the order in which "places" counts them. What is done with those is sandbox_enter.c's affair, the code that
-podium-run uses itself, which comes as a shared object on descriptor 4. The answers are {"pid": ...} from the process that
-has forked the program, {"begins": true} from the program once everything is set up, or {"error": "..."}. The program is a
-grandchild whose parent ends at once, so that podium-run, which takes orphans over, can wait for it like for one that it
-started itself.
+with descriptors: the program's "own" ones, which are standard input, output, error and what follows them (a result pipe,
+channels to other programs), the folder to start in, a pipe that holds the environment as NAME=VALUE with a zero behind
+each, a file with what is to be known about the sandbox, and the places that are joined, as "places" counts all of these.
+What is done with those is sandbox_enter.c's affair, the code that podium-run uses itself, which comes as a shared object
+on descriptor 4. The answers are {"pid": ...} from the process that has forked the program, {"begins": true} from the
+program once everything is set up, or {"error": "..."}. The program is a grandchild whose parent ends at once, so that
+podium-run, which takes orphans over, can wait for it like for one that it started itself.
 
 A program sees what it would see in a fresh interpreter that has been told to run it, except that modules are there
 already. The zygote never touches CUDA, a seed, or a byte of a submission.
@@ -280,18 +280,18 @@ def enter(answer, message, entry, places):
 
 def start(control, message, descriptors):
     """In the grandchild: becomes the program. Returns what to call."""
-    *standard, folder, environment, about = (move_up(descriptor) for descriptor in descriptors[:7])
-    joined = [move_up(descriptor) for descriptor in descriptors[7:]]
+    moved = [move_up(descriptor) for descriptor in descriptors]
+    own, (folder, environment, about) = moved[:message["own"]], moved[message["own"]:message["own"] + 3]
     answer = move_up(control.detach())
     try:
         with open(about, "rb") as stream:
             stream.seek(0)
             entry = stream.read()
-        enter(answer, message, entry, [joined[place - 7] if place >= 0 else -1 for place in message["places"]])
+        enter(answer, message, entry, [moved[place] if place >= 0 else -1 for place in message["places"]])
         reset_signals()
-        for number, descriptor in enumerate(standard):
+        for number, descriptor in enumerate(own):
             os.dup2(descriptor, number)
-        keep_only([answer, environment, folder], len(standard))
+        keep_only([answer, environment, folder], len(own))
         succeed(sandbox.sandbox_confine(entry, folder))
         os.close(folder)
     except Exception as error:

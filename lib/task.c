@@ -22,7 +22,8 @@ const char *task_ranking_by_name(enum task_ranking_by ranking_by)
 
 const char *task_engine_name(enum task_engine engine)
 {
-	return engine == ENGINE_ISOLATED ? "isolated" : "custom";
+	static const char *const names[] = { [ENGINE_CUSTOM] = "custom", [ENGINE_ISOLATED] = "isolated", [ENGINE_CHOOSE] = "" };
+	return (unsigned int)engine < COUNT(names) ? names[engine] : NULL;
 }
 
 const char *task_file_role_name(enum task_file_role role)
@@ -165,6 +166,7 @@ static struct task *empty_task(struct arena *arena)
 {
 	struct task *task = arena_array(arena, struct task, 1);
 	task->test_timeout_s = task->benchmark_timeout_s = task->ranked_timeout_s = task_default_timeout_s;
+	task->engine = ENGINE_CHOOSE;
 	task->description = "";
 	return task;
 }

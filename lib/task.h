@@ -25,7 +25,9 @@ enum {
 
 enum task_language { TASK_PY, TASK_CU };
 enum task_ranking_by { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
-enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED };
+/* ENGINE_CHOOSE: isolated where podium-run can split the task, custom elsewhere. Stored definitions from before it was thought of
+ * say custom where the author has said nothing. */
+enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED, ENGINE_CHOOSE };
 
 struct task_file {
 	const char *name;      /* as the runner sees it: "eval.py" */
@@ -103,12 +105,17 @@ int task_most_ranks(const struct task *task);
 
 const char *task_language_name(enum task_language language);     /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
-const char *task_engine_name(enum task_engine engine);           /* "custom", "isolated" */
+const char *task_engine_name(enum task_engine engine);           /* "custom", "isolated", "" */
 
 /* The score of a ranked run, in ns: `means` and `errs` of `count` benchmarks (errs may hold NAN).
  * last: needs exactly one or takes the last; mean; geom: exp(mean of logarithms), which cannot underflow.
  * ERROR_INPUT if a time is not a positive finite number. *err_ns is the propagated standard error or NAN. */
 int task_score(enum task_ranking_by ranking_by, const double *means, const double *errs, size_t count,
 	double *score_ns, double *err_ns, struct error *error);
+
+/* How a run compares with another one, as the score weighs the cases: the case's ratio with its 95 % interval, and the other run's
+ * time, in ns, of which `mean` needs the proportions. Half-widths are those of logarithms. */
+struct task_ratio { double ratio, low, high, other_ns; };
+struct task_ratio task_ratio(enum task_ranking_by ranking_by, const struct task_ratio *cases, size_t count);
 
 #endif

@@ -26,7 +26,7 @@ struct list {
 
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
-static const char *const ENGINES[] = { "custom", "isolated", NULL };
+static const char *const ENGINES[] = { "custom", "isolated", "", NULL };
 
 #define MEMBER(type, record, member) { #member, type, offsetof(struct record, member), NULL }
 #define ENUM(record, member, names) { #member, ENUM_MEMBER, offsetof(struct record, member), names }

@@ -60,3 +60,28 @@ int task_score(enum task_ranking_by ranking_by, const double *means, const doubl
 	*err_ns = score.err >= 0 && !isinf(score.err) ? score.err : NAN;
 	return 0;
 }
+
+/* In logarithms, where an interval is as wide on both sides as its wider one. */
+static double half_width(const struct task_ratio *one)
+{
+	return fmax(log(one->high / one->ratio), log(one->ratio / one->low));
+}
+
+struct task_ratio task_ratio(enum task_ranking_by ranking_by, const struct task_ratio *cases, size_t count)
+{
+	double logarithm = 0, squares = 0, own_ns = 0, other_ns = 0;
+	if (ranking_by == RANKING_BY_LAST)
+		return cases[count - 1];
+	for (size_t i = 0; i < count; i++) {
+		own_ns += cases[i].ratio * cases[i].other_ns;
+		other_ns += cases[i].other_ns;
+	}
+	for (size_t i = 0; i < count; i++) {
+		double weight = ranking_by == RANKING_BY_MEAN ? cases[i].ratio * cases[i].other_ns / own_ns : 1.0 / (double)count;
+		double part = weight * half_width(&cases[i]);
+		logarithm += log(cases[i].ratio) / (double)count;
+		squares += part * part;
+	}
+	double ratio = ranking_by == RANKING_BY_MEAN ? own_ns / other_ns : exp(logarithm);
+	return (struct task_ratio){ ratio, ratio * exp(-sqrt(squares)), ratio * exp(sqrt(squares)), other_ns };
+}

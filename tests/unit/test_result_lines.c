@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -215,6 +216,55 @@ static void a_benchmark_stage_takes_only_a_failed_test(void **state)
 	results_close(&other);
 }
 
+/* ---- a judge's ---- */
+
+static const char JUDGED[] = "benchmark.0.median: 10.5\nbenchmark.0.low: 0\nbenchmark.0.high: 11\nbenchmark.0.constant: 5100\n"
+	"benchmark.0.own: 9\nbenchmark.0.gap: 0.5\nbenchmark.0.blocks: 4\nbenchmark.0.repeated: 0\nbenchmark.0.samples: AACAPwAAAEA=\n"
+	"benchmark.0.device: {\"sm_clock_mhz\": [1200, 1980], \"slowed_by\": [\"power cap\"]}\nbenchmark.0.rival: 21\nbenchmark.0.ratio: 0.5\n"
+	"benchmark.0.ratio_low: 0.49\nbenchmark.0.ratio_high: 0.51\nbenchmark.0.ratio_err: 0.005\nnonce: 0badcafe\n";
+
+static void a_judge_says_how_it_measured(void **state)
+{
+	struct results *results = *state;
+	results->is_judge = true;
+	assert_true(add(results, JUDGED));
+	assert_true(results_number(&results->cases[0], RESULT_CONSTANT) == 5100);
+	assert_true(results_number(&results->cases[0], RESULT_RATIO_HIGH) == 0.51);
+	assert_string_equal(results->cases[0].values[RESULT_SAMPLES], "AACAPwAAAEA=");
+	assert_string_equal(results->nonce, "0badcafe");
+}
+
+static void what_a_judge_says_is_typed(void **state)
+{
+	/* Samples: no base64; not whole floats; none; NaN; below 0. */
+	static const char *const wrong[] = {
+		"median: 0", "low: -1", "high: inf", "constant: x", "own: 0", "gap: -0.5", "blocks: 0", "repeated: 1.5",
+		"samples: ?", "samples: AACA", "samples:", "samples: AADAfw==", "samples: AACAvw==", "rival: 0", "ratio: nan", "ratio_err: -1",
+		"device: []", "device: {", "device: {\"power_w\": 5}", "device: {\"power_w\": [1, \"2\"]}", "device: {\"power_w\": [1]}",
+		"device: {\"slowed_by\": [1]}",
+	};
+	struct results *given = *state;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		struct results results;
+		char line[200];
+		results_open(&results, given->arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
+		results.is_judge = true;
+		snprintf(line, sizeof line, "benchmark.0.%s\n", wrong[i]);
+		assert_false(add(&results, line));
+		assert_int_equal(results.verdict, VERDICT_PROTOCOL_VIOLATION);
+		results_close(&results);
+	}
+}
+
+static void from_a_harness_these_are_values_of_its_own(void **state)
+{
+	struct results *results = *state;
+	assert_true(add(results, "benchmark.0.median: some\nbenchmark.0.samples: many\nbenchmark.0.device: this one\n"));
+	assert_null(results->cases[0].values[RESULT_MEDIAN]);
+	assert_null(results->cases[0].values[RESULT_SAMPLES]);
+	assert_false(add(results, "nonce: 0badcafe\n"));
+}
+
 int main(void)
 {
 #define TEST_WITH(open, test) cmocka_unit_test_setup_teardown(test, open, close_results)
@@ -233,6 +283,9 @@ int main(void)
 		TEST_WITH(open_benchmarks, what_was_timed_does_not_become_less),
 		TEST_WITH(open_tests, a_compiler_s_error_lines_stay_in_their_text),
 		TEST_WITH(open_benchmarks, a_benchmark_stage_takes_only_a_failed_test),
+		TEST_WITH(open_benchmarks, a_judge_says_how_it_measured),
+		TEST_WITH(open_benchmarks, what_a_judge_says_is_typed),
+		TEST_WITH(open_benchmarks, from_a_harness_these_are_values_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

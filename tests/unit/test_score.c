@@ -81,6 +81,31 @@ static void times_that_are_none_are_refused(void **state)
 	assert_int_equal(task_score(RANKING_BY_LAST, NULL, NULL, 0, &score, &err, &error), ERROR_INPUT);
 }
 
+static bool near(double a, double b)
+{
+	return fabs(a - b) < 1e-9 * fabs(b);
+}
+
+static void a_comparison_weighs_the_cases_as_the_score_does(void **state)
+{
+	(void)state;
+	/* Twice as fast at 10 ns, as fast at 90 ns; intervals of 1 % and 3 %, the second wider below. */
+	const struct task_ratio cases[] = {
+		{ .ratio = 0.5, .low = 0.5 / 1.01, .high = 0.5 * 1.01, .other_ns = 10 },
+		{ .ratio = 1, .low = 1 / 1.03, .high = 1.02, .other_ns = 90 },
+	};
+	struct task_ratio last = task_ratio(RANKING_BY_LAST, cases, 2), mean = task_ratio(RANKING_BY_MEAN, cases, 2),
+		geom = task_ratio(RANKING_BY_GEOM, cases, 2);
+	assert_true(near(last.ratio, 1) && near(last.low, 1 / 1.03) && near(last.high, 1.02));
+	assert_true(near(mean.ratio, 0.95) && near(geom.ratio, sqrt(0.5)));
+	assert_true(near(log(mean.high / mean.ratio), hypot(log(1.01) * 5 / 95, log(1.03) * 90 / 95)));
+	assert_true(near(log(geom.high / geom.ratio), hypot(log(1.01), log(1.03)) / 2));
+	assert_true(near(geom.ratio / geom.low, geom.high / geom.ratio));
+	/* A case alone keeps its own interval. */
+	assert_true(near(task_ratio(RANKING_BY_GEOM, cases, 1).high, cases[0].high));
+	assert_true(near(task_ratio(RANKING_BY_MEAN, cases, 1).low, cases[0].low));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +113,7 @@ int main(void)
 		cmocka_unit_test(a_thousand_tiny_times_do_not_underflow),
 		cmocka_unit_test(an_unknown_error_of_one_case_makes_the_whole_unknown),
 		cmocka_unit_test(times_that_are_none_are_refused),
+		cmocka_unit_test(a_comparison_weighs_the_cases_as_the_score_does),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void a_small_task_gets_the_defaults(void **state)
 	assert_int_equal(task->ranking_by, RANKING_BY_LAST);
 	assert_false(task->has_seed);
 	assert_false(task->multi_gpu);
-	assert_int_equal(task->engine, ENGINE_CUSTOM);
+	assert_int_equal(task->engine, ENGINE_CHOOSE);
 	assert_int_equal(task->template_count + task->gpu_count + task->expected_count, 0);
 }
 

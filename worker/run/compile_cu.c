@@ -112,6 +112,12 @@ static int make_command(struct arena *arena, const struct job *job, struct comma
 	return 0;
 }
 
+const char *compile_cu_obstacle(const struct job *job)
+{
+	(void)job;
+	return "Tasks in CUDA C++ are not split yet.";
+}
+
 static int check_possible(const struct job *job, struct error *error)
 {
 	if (job->device.is_cpu)
@@ -154,6 +160,6 @@ int compile_cu(struct run *run, struct stage *stage, struct error *error)
 	if (stage->judgement.verdict != VERDICT_PASSED)
 		return 0;
 	/* What the compiler left was made by a process that read the submission: take it as a file, no link. */
-	return folder_read(run->workspace.run, "eval.out", most_program_bytes, run->arena, &run->program,
-		&run->program_length, error);
+	struct compiled *program = &run->programs[COMPILED_EVAL];
+	return folder_read(run->workspace.run, "eval.out", most_program_bytes, run->arena, &program->bytes, &program->length, error);
 }

@@ -86,6 +86,12 @@ static void set_number(json_t *event, const char *key, double number)
 		json_object_set_new(event, key, json_real(number));
 }
 
+static void set_count(json_t *event, const char *key, double number)
+{
+	if (isfinite(number))
+		json_object_set_new(event, key, json_integer((json_int_t)number));
+}
+
 void event_ready(struct events *events)
 {
 	send(events, json_pack("{s:s, s:s}", "event", "ready", "version", PODIUM_VERSION));
@@ -137,6 +143,15 @@ void event_progress(struct events *events, const char *format, ...)
 	send(events, event);
 }
 
+#define FIGURE(set, name) { set, #name, offsetof(struct case_event, name) }
+static const struct { void (*set)(json_t *event, const char *key, double number); const char *key; size_t offset; } FIGURES[] = {
+	FIGURE(set_count, runs), FIGURE(set_number, mean_ns), FIGURE(set_number, std_ns), FIGURE(set_number, err_ns),
+	FIGURE(set_number, best_ns), FIGURE(set_number, worst_ns), FIGURE(set_number, median_ns), FIGURE(set_number, low_ns),
+	FIGURE(set_number, high_ns), FIGURE(set_number, constant_ns), FIGURE(set_number, own_ns), FIGURE(set_number, gap_ns),
+	FIGURE(set_count, blocks), FIGURE(set_count, repeated), FIGURE(set_number, rival_ns), FIGURE(set_number, ratio),
+	FIGURE(set_number, ratio_low), FIGURE(set_number, ratio_high),
+};
+
 void event_case(struct events *events, const struct case_event *one)
 {
 	json_t *event = start(events, "case");
@@ -145,13 +160,12 @@ void event_case(struct events *events, const struct case_event *one)
 	json_object_set_new(event, "spec", string_value(events, one->spec));
 	json_object_set_new(event, "verdict", json_string(verdict_name(one->verdict)));
 	json_object_set_new(event, "message", string_value(events, one->message));
-	if (isfinite(one->runs))
-		json_object_set_new(event, "runs", json_integer((json_int_t)one->runs));
-	set_number(event, "mean_ns", one->mean_ns);
-	set_number(event, "std_ns", one->std_ns);
-	set_number(event, "err_ns", one->err_ns);
-	set_number(event, "best_ns", one->best_ns);
-	set_number(event, "worst_ns", one->worst_ns);
+	for (size_t i = 0; i < COUNT(FIGURES); i++)
+		FIGURES[i].set(event, FIGURES[i].key, *(const double *)(const void *)((const char *)one + FIGURES[i].offset));
+	if (one->samples)
+		json_object_set_new(event, "samples", json_string(one->samples));
+	if (one->device)
+		json_object_set_new(event, "device", json_loads(one->device, 0, NULL));
 	send(events, event);
 }
 
@@ -214,6 +228,8 @@ void event_stage_end(struct events *events, const struct stage_end_event *stage)
 	json_object_set_new(event, "message", string_value(events, stage->message));
 	json_object_set_new(event, "exit_code", stage->exited ? json_integer(stage->exit_code) : json_null());
 	json_object_set_new(event, "duration_ms", json_integer(stage->duration_ms));
+	if (stage->nonce)
+		json_object_set_new(event, "nonce", json_string(stage->nonce));
 	send(events, event);
 }
 
@@ -223,9 +239,14 @@ void event_verdict(struct events *events, const struct verdict_event *verdict)
 	json_object_set_new(event, "verdict", json_string(verdict_name(verdict->verdict)));
 	json_object_set_new(event, "reason", string_value(events, verdict->reason));
 	json_object_set_new(event, "engine", string_value(events, verdict->engine));
+	if (verdict->engine_reason)
+		json_object_set_new(event, "engine_reason", string_value(events, verdict->engine_reason));
 	if (verdict->machine_failed)
 		json_object_set_new(event, "machine_failed", json_true());
 	set_number(event, "score_ns", verdict->score_ns);
 	set_number(event, "score_err_ns", verdict->score_err_ns);
+	set_number(event, "ratio", verdict->ratio);
+	set_number(event, "ratio_low", verdict->ratio_low);
+	set_number(event, "ratio_high", verdict->ratio_high);
 	send(events, event);
 }

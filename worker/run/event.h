@@ -24,6 +24,10 @@ struct case_event {
 	const char *spec, *message;
 	enum verdict verdict;
 	double runs, mean_ns, std_ns, err_ns, best_ns, worst_ns; /* NAN: not measured */
+	/* Of the isolated engine: */
+	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns, blocks, repeated;
+	double rival_ns, ratio, ratio_low, ratio_high;
+	const char *samples, *device; /* base64 and JSON; NULL: none */
 };
 
 struct stage_end_event {
@@ -33,13 +37,15 @@ struct stage_end_event {
 	bool exited;       /* else exit_code is sent as null */
 	int exit_code;
 	int64_t duration_ms;
+	const char *nonce; /* NULL: none */
 };
 
 struct verdict_event {
 	enum verdict verdict;
 	const char *reason;
-	const char *engine;
-	double score_ns, score_err_ns; /* NAN: none */
+	const char *engine, *engine_reason; /* the latter NULL where there is nothing to say */
+	double score_ns, score_err_ns;      /* NAN: none */
+	double ratio, ratio_low, ratio_high;
 	bool machine_failed;
 };
 

@@ -43,7 +43,10 @@ static void refuse(struct inbox *inbox, int64_t id, enum verdict verdict, const 
 		return;
 	}
 	struct events events = { .descriptor = inbox->events->descriptor, .job = id };
-	event_verdict(&events, &(struct verdict_event){ verdict, sentence, "custom", NAN, NAN, false });
+	event_verdict(&events, &(struct verdict_event){
+		.verdict = verdict, .reason = sentence, .engine = "custom", .score_ns = NAN, .score_err_ns = NAN,
+		.ratio = NAN, .ratio_low = NAN, .ratio_high = NAN,
+	});
 }
 
 static void cancel(struct inbox *inbox, int64_t id)

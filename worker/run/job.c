@@ -11,6 +11,7 @@
 
 static const char *const MODES[] = {
 	[JOB_TEST] = "test", [JOB_BENCHMARK] = "benchmark", [JOB_RANKED] = "ranked", [JOB_PROFILE] = "profile",
+	[JOB_COMPARE] = "compare",
 };
 
 int64_t job_id(const json_t *message)
@@ -48,7 +49,7 @@ static int read_mode(const json_t *object, enum job_mode *mode, struct error *er
 		*mode = (enum job_mode)i;
 		return 0;
 	}
-	return fail(error, ERROR_INPUT, "\"mode\" of the job must be test, benchmark, ranked or profile.");
+	return fail(error, ERROR_INPUT, "\"mode\" of the job must be test, benchmark, ranked, profile or compare.");
 }
 
 /* Letters, digits and a few signs: these words become part of a command line or of the environment. */
@@ -146,18 +147,26 @@ static int read_seed(const json_t *object, struct job *job, struct error *error)
 	const json_t *secret = json_object_get(object, "secret_seed");
 	job->has_seed = job->task->has_seed;
 	job->seed = job->task->seed;
-	if (job->mode != JOB_RANKED)
+	if (job->mode != JOB_RANKED && job->mode != JOB_COMPARE)
 		return 0;
 	if (!json_is_integer(secret))
-		return fail(error, ERROR_INPUT, "a ranked job needs \"secret_seed\".");
+		return fail(error, ERROR_INPUT, "a %s job needs \"secret_seed\".", MODES[job->mode]);
 	job->has_seed = true;
 	job->seed = json_integer_value(secret);
 	return 0;
 }
 
+static int read_submission(struct arena *arena, const json_t *object, const char *key, const char **bytes, size_t *length, struct error *error)
+{
+	const json_t *submission = json_object_get(object, key);
+	if (!json_is_object(submission))
+		return fail(error, ERROR_INPUT, "\"%s\" of the job must be an object.", key);
+	return read_content(arena, submission, bytes, length, error);
+}
+
 int job_from_json(struct arena *arena, const json_t *message, struct job *job, struct error *error)
 {
-	const json_t *object = json_object_get(message, "job"), *submission = json_object_get(object, "submission");
+	const json_t *object = json_object_get(message, "job");
 	*job = (struct job){ .id = job_id(message) };
 	int rc;
 	if ((rc = read_mode(object, &job->mode, error)) ||
@@ -167,9 +176,8 @@ int job_from_json(struct arena *arena, const json_t *message, struct job *job, s
 		(rc = task_from_json(arena, json_object_get(object, "task"), &job->task, error)) ||
 		(rc = find_slot(job, error)) ||
 		(rc = read_files(arena, object, job, error)) ||
-		(rc = read_seed(object, job, error)))
+		(rc = read_seed(object, job, error)) ||
+		(rc = read_submission(arena, object, "submission", &job->submission, &job->submission_length, error)))
 		return rc;
-	if (!json_is_object(submission))
-		return fail(error, ERROR_INPUT, "\"submission\" of the job must be an object.");
-	return read_content(arena, submission, &job->submission, &job->submission_length, error);
+	return job->mode == JOB_COMPARE ? read_submission(arena, object, "rival", &job->rival, &job->rival_length, error) : 0;
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE };
+enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE, JOB_COMPARE };
 
 struct device {
 	const char *model;              /* "H200", "CPU" */
@@ -30,9 +30,11 @@ struct job {
 	const char *slot;               /* the name that the submission gets */
 	const char *submission;
 	size_t submission_length;
+	const char *rival;              /* to compare: the submission that it is compared with */
+	size_t rival_length;
 	const char *python, *nvcc;      /* "": none */
 	bool has_seed;
-	int64_t seed;                   /* POPCORN_SEED: the secret one when ranked, else the task's */
+	int64_t seed;                   /* POPCORN_SEED: the secret one when ranked or compared, else the task's */
 };
 
 /* The id of a job message, or -1 when it has none. */

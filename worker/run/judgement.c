@@ -1,4 +1,4 @@
-#include "worker/run/judgement.h"
+#include "worker/run/isolated.h"
 
 #include "lib/scope.h"
 #include "lib/text.h"
@@ -170,6 +170,7 @@ static bool judge_ending(const struct process *process, const struct process_res
 		return true;
 	case PROCESS_EXITED:
 	case PROCESS_REFUSED:
+	case PROCESS_LEFT:
 		break;
 	}
 	return false;
@@ -234,4 +235,159 @@ void judge_compiler(const struct process *process, const struct process_result *
 	}
 	if (judgement->verdict != VERDICT_CANCELLED)
 		judgement->verdict = VERDICT_COMPILE_ERROR;
+}
+
+/* ---- the isolated engine ---- */
+
+/* What else a judge's exit codes mean. With `is_of_submission` its own sentences say more. */
+static const struct judge_code { int code; enum verdict verdict; bool is_of_submission; const char *sentence; } JUDGE_CODES[] = {
+	{ JUDGE_RAISED, VERDICT_RUNTIME_ERROR, true, "The submission raised an error" },
+	{ JUDGE_CUDA, VERDICT_RUNTIME_ERROR, true, "A CUDA call failed" },
+	{ JUDGE_TIMEOUT, VERDICT_TIME_LIMIT, true, "The submission did not answer in time" },
+	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true, "The submission did not keep to the protocol" },
+	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false, "The isolated engine cannot run the task, which needs \"engine: custom\"" },
+	{ 2, VERDICT_INTERNAL_ERROR, false, "The task's own files could not be loaded" },
+	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
+	{ 113, VERDICT_INTERNAL_ERROR, false, "A case could not be read, or no input could be made for it" },
+};
+
+static const struct judge_code *find_judge_code(int code)
+{
+	for (size_t i = 0; i < COUNT(JUDGE_CODES); i++)
+		if (JUDGE_CODES[i].code == code)
+			return &JUDGE_CODES[i];
+	return NULL;
+}
+
+/* The judge failed, or the task did. */
+static void blame_judge(const struct process_result *judge, const struct results *results, const char *sentence, struct judgement *out)
+{
+	out->verdict = VERDICT_INTERNAL_ERROR;
+	buffer_clear(&out->message);
+	buffer_append(&out->message, sentence, strlen(sentence) - (text_ends_with(sentence, ".") ? 1 : 0));
+	append_where(&out->message, results);
+	if (results->error) {
+		append_error(&out->message, results->error);
+		buffer_text(&out->message, out->message.data[out->message.length - 1] == '.' ? "" : ".");
+	} else {
+		append_last_words(&out->message, judge);
+	}
+}
+
+/* What the judge says of the submission: about a case, or about all of it. */
+static void quote_judge(const struct results *results, const struct judge_code *code, struct judgement *out)
+{
+	for (size_t i = 0; i < results->count; i++) {
+		if (!results_failed(&results->cases[i]))
+			continue;
+		judge_wrong(results, out);
+		out->verdict = code->verdict;
+		return;
+	}
+	out->verdict = code->verdict;
+	const char *text = results->error ? results->error : code->sentence;
+	size_t length = strcspn(text, "\n");
+	text_append_valid(&out->message, text, length - (length && text[length - 1] == '.' ? 1 : 0));
+	if (code->code != JUDGE_RAISED) /* which may be before any case */
+		append_where(&out->message, results);
+	buffer_text(&out->message, ".");
+}
+
+/* Of those that have ended before the judge the first: the others may have ended because of it. PROGRAM_JUDGE: none has. */
+static enum isolated_program find_lost(const struct process_result *ended, size_t count)
+{
+	enum isolated_program lost = PROGRAM_JUDGE;
+	for (size_t i = PROGRAM_NULL; i < count; i++)
+		if (ended[i].ending != PROCESS_LEFT && (!lost || ended[i].duration_ms < ended[lost].duration_ms))
+			lost = (enum isolated_program)i;
+	return lost;
+}
+
+/* A submission that has ended by itself, or was ended by a limit. */
+static void judge_entry(const struct process *process, const struct process_result *entry, const struct results *results,
+	struct judgement *out)
+{
+	if (!judge_ending(process, entry, out)) {
+		judge_own_exit(entry, results, out);
+		return;
+	}
+	append_where(&out->message, results);
+	if (entry->ending == PROCESS_SIGNALLED)
+		append_last_words(&out->message, entry);
+	else
+		buffer_byte(&out->message, '.');
+}
+
+static void judge_loss(const struct process *processes, const struct process_result *ended, size_t count, const struct results *results,
+	struct judgement *out)
+{
+	enum isolated_program lost = find_lost(ended, count);
+	if (lost == PROGRAM_ENTRY) {
+		judge_entry(&processes[lost], &ended[lost], results, out);
+	} else if (lost == PROGRAM_JUDGE) {
+		out->verdict = VERDICT_PROTOCOL_VIOLATION;
+		buffer_text(&out->message, "The submission closed its channel to the judge");
+		append_where(&out->message, results);
+		buffer_byte(&out->message, '.');
+	} else {
+		blame_judge(&ended[PROGRAM_JUDGE], results, lost == PROGRAM_NULL ? "The contestant with the empty kernel ended too early"
+			: "The submission that this one is compared with ended too early", out);
+		out->machine_failed = lost == PROGRAM_NULL;
+	}
+}
+
+/* Results that contradict themselves or the exit code are the judge's own fault: nobody else can write them. */
+static void judge_judges_results(const struct process_result *judge, struct results *results, struct judgement *out)
+{
+	cleanup_buffer struct buffer sentence = {0};
+	judge_results(judge, results, out);
+	if (out->verdict == VERDICT_PASSED || out->verdict == VERDICT_WRONG_ANSWER)
+		return;
+	buffer_printf(&sentence, "What the judge reports cannot be: %s", buffer_string(&out->message));
+	blame_judge(judge, results, buffer_string(&sentence), out);
+}
+
+static void judge_judges_exit(const struct process *processes, const struct process_result *ended, size_t count, struct results *results,
+	struct judgement *out)
+{
+	const struct process_result *judge = &ended[PROGRAM_JUDGE];
+	const struct judge_code *code = find_judge_code(judge->code);
+	if (judge->code == 0 || judge->code == JUDGE_WRONG)
+		judge_judges_results(judge, results, out);
+	else if (judge->code == JUDGE_LOSS)
+		judge_loss(processes, ended, count, results, out);
+	else if (code && code->is_of_submission)
+		quote_judge(results, code, out);
+	else
+		blame_judge(judge, results, code ? code->sentence : "The judge broke down", out);
+}
+
+/* A judge that was ended, by whomever. */
+static void judge_judges_end(const struct process *process, const struct process_result *judge, const struct results *results,
+	struct judgement *out)
+{
+	cleanup_buffer struct buffer sentence = {0};
+	if (results->verdict != VERDICT_NONE)
+		buffer_printf(&sentence, "What the judge reports cannot be read: %s", results->reason);
+	else if (judge_ending(process, judge, out))
+		buffer_printf(&sentence, "The judge broke down: %s", buffer_string(&out->message));
+	blame_judge(judge, results, buffer_string(&sentence), out);
+	out->machine_failed = judge->out_of_memory;
+}
+
+void judge_isolated(const struct process processes[static PROGRAMS], const struct process_result ended[static PROGRAMS], size_t count,
+	struct results *results, struct judgement *out)
+{
+	const struct process *process = &processes[PROGRAM_JUDGE];
+	const struct process_result *judge = &ended[PROGRAM_JUDGE];
+	if (judge->ending == PROCESS_STOPPED || judge->ending == PROCESS_TIMEOUT) {
+		judge_ending(process, judge, out);
+		if (judge->ending == PROCESS_TIMEOUT)
+			append_where(&out->message, results);
+		buffer_byte(&out->message, '.');
+	} else if (judge->ending == PROCESS_EXITED && results->verdict == VERDICT_NONE) {
+		judge_judges_exit(processes, ended, count, results, out);
+	} else {
+		judge_judges_end(process, judge, results, out);
+	}
 }

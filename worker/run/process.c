@@ -7,11 +7,13 @@
 #include "worker/run/watchdog.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 enum { piece_bytes = 64 * 1024 };
@@ -23,7 +25,18 @@ struct running {
 	struct sandbox sandbox;
 	struct watchdog watchdog;
 	int64_t started_ms;
-	bool over;
+	bool over;       /* it has ended, or is to be ended */
+	bool is_gone;    /* and nothing of it is left */
+};
+
+/* Programs that run together. The first leads. */
+struct group {
+	struct running members[process_most_together];
+	size_t count;
+	pid_t programs[process_most_together];
+	int exits;           /* becomes readable when a child ends */
+	int64_t deadline_ms;
+	long long kills;     /* for memory, before they began */
 };
 
 static void end(struct running *running, enum process_ending ending)
@@ -66,19 +79,26 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
+static void note_exit(struct running *running, int status)
+{
+	running->sandbox.program = 0;
+	if (!running->over)
+		running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+	end(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
+}
+
 /* Reaps whoever has ended; orphans that podium-run took over end here as well. */
-static void take_exits(struct running *running, int signals)
+static void take_exits(struct group *group)
 {
 	struct signalfd_siginfo ignored;
-	while (read(signals, &ignored, sizeof ignored) > 0)
+	while (read(group->exits, &ignored, sizeof ignored) > 0)
 		;
 	int status;
-	for (pid_t pid; !running->over && (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
 		reaper_note(pid);
-		if (pid != running->child.pid)
-			continue;
-		running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
-		end(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
+		for (size_t i = 0; i < group->count; i++)
+			if (group->members[i].child.pid == pid)
+				note_exit(&group->members[i], status);
 	}
 }
 
@@ -99,46 +119,65 @@ static void guard(struct running *running)
 		end(running, endings[finding]);
 }
 
-/* Until the deadline or the watchdog's next look. */
-static int patience_ms(const struct running *running, int64_t left_ms)
+/* Until the deadline or the next look of a watchdog. */
+static int patience_ms(const struct group *group)
 {
 	enum { most_ms = 1000 * 1000 };
-	int64_t look_ms = watchdog_wait_ms(&running->watchdog);
-	int64_t wait_ms = look_ms >= 0 && look_ms < left_ms ? look_ms : left_ms;
-	return wait_ms > most_ms ? most_ms : (int)wait_ms;
+	int64_t wait_ms = group->deadline_ms - clock_ms();
+	for (size_t i = 0; i < group->count; i++) {
+		int64_t look_ms = group->members[i].over ? -1 : watchdog_wait_ms(&group->members[i].watchdog);
+		wait_ms = look_ms >= 0 && look_ms < wait_ms ? look_ms : wait_ms;
+	}
+	return wait_ms > most_ms ? most_ms : wait_ms < 0 ? 0 : (int)wait_ms;
+}
+
+enum { EXITED, INPUT, OTHER_INPUT, OUTPUT, FIRST_MEMBER, LIMIT = SPAWN_PIPES, PLACES_OF_MEMBER };
+
+/* What is looked at of one program. */
+static void list_places(const struct running *running, struct pollfd places[static PLACES_OF_MEMBER])
+{
+	for (int i = 0; i < SPAWN_PIPES; i++)
+		places[i] = (struct pollfd){ running->child.pipes[i], POLLIN, 0 };
+	places[LIMIT] = (struct pollfd){ running->over ? -1 : running->watchdog.event, POLLPRI, 0 };
+}
+
+static void look_at_member(struct running *running, const struct pollfd places[static PLACES_OF_MEMBER])
+{
+	if (!running->over && (watchdog_wait_ms(&running->watchdog) == 0 || places[LIMIT].revents & POLLPRI))
+		guard(running);
+	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
+		if (places[pipe].revents)
+			take_piece(running, pipe);
 }
 
 /* Waits for whatever comes first and deals with it. */
-static void step(struct running *running, int exits)
+static void step(struct group *group)
 {
-	const struct process_watch *watch = &running->process->watch;
-	enum { EXITED = SPAWN_PIPES, INPUT, OTHER_INPUT, OUTPUT, LIMIT, PLACES };
-	struct pollfd ready[PLACES] = {
-		[EXITED] = { exits, POLLIN, 0 },
+	struct running *leader = &group->members[0];
+	const struct process_watch *watch = &leader->process->watch;
+	struct pollfd ready[FIRST_MEMBER + process_most_together * PLACES_OF_MEMBER] = {
+		[EXITED] = { group->exits, POLLIN, 0 },
 		[INPUT] = { watch->look ? watch->inputs[0] : -1, POLLIN, 0 },
 		[OTHER_INPUT] = { watch->look ? watch->inputs[1] : -1, POLLIN, 0 },
 		[OUTPUT] = { watch->look ? watch->output : -1, 0, 0 },
-		[LIMIT] = { running->watchdog.event, POLLPRI, 0 },
 	};
-	for (int i = 0; i < SPAWN_PIPES; i++)
-		ready[i] = (struct pollfd){ running->child.pipes[i], POLLIN, 0 };
-	int64_t left_ms = running->started_ms + running->process->timeout_ms - clock_ms();
-	if (left_ms <= 0) {
-		end(running, PROCESS_TIMEOUT);
+	for (size_t i = 0; i < group->count; i++)
+		list_places(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
+	if (clock_ms() >= group->deadline_ms) {
+		end(leader, PROCESS_TIMEOUT);
 		return;
 	}
-	int count = poll(ready, COUNT(ready), patience_ms(running, left_ms));
-	if (watchdog_wait_ms(&running->watchdog) == 0 || ready[LIMIT].revents & POLLPRI)
-		guard(running);
+	int count = poll(ready, FIRST_MEMBER + group->count * PLACES_OF_MEMBER, patience_ms(group));
+	for (size_t i = 0; i < group->count; i++)
+		look_at_member(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
 	if (count <= 0)
 		return;
-	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
-		if (ready[pipe].revents)
-			take_piece(running, pipe);
-	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents) && watch->look(watch->context))
-		end(running, PROCESS_STOPPED);
+	if ((ready[INPUT].revents || ready[OTHER_INPUT].revents || ready[OUTPUT].revents) && watch->look(watch->context)) {
+		end(leader, PROCESS_STOPPED);
+		leader->result->ending = PROCESS_STOPPED; /* also where it had ended and another one was waited for */
+	}
 	if (ready[EXITED].revents)
-		take_exits(running, exits);
+		take_exits(group);
 }
 
 /* How many processes the kernel has killed for want of memory, in a cgroup or for all of the machine. */
@@ -162,15 +201,62 @@ static void drain(struct running *running)
 			;
 }
 
-/* Starts the program in its sandbox. What was opened is the caller's to close, also after an error. */
-static int begin(struct running *running, struct error *error)
+/* Starts a program in its sandbox. What was opened is the caller's to close, also after an error. */
+static int begin(struct group *group, size_t index, const int *channels, size_t channel_count, struct error *error)
 {
+	struct running *running = &group->members[index];
 	const struct process *process = running->process;
 	int rc = sandbox_open(process->host, &process->view, &running->sandbox, error);
 	if (!rc)
-		rc = spawn(process, &running->sandbox, &running->child, error);
-	watchdog_start(&running->watchdog, &running->sandbox);
+		rc = spawn(process, &running->sandbox, channels, channel_count, &running->child, error);
+	running->sandbox.program = running->child.pid > 0 ? running->child.pid : 0;
+	group->programs[index] = running->sandbox.program;
+	watchdog_start(&running->watchdog, &running->sandbox, group->programs, group->count, !process->is_trusted);
 	running->started_ms = clock_ms();
+	return rc;
+}
+
+/* ---- several ---- */
+
+struct channels { int to[spawn_most_channels], of[spawn_most_channels]; size_t count; };
+
+static void scope_channels(struct channels *channels)
+{
+	for (size_t i = 0; i < channels->count; i++) {
+		scope_close(&channels->to[i]);
+		scope_close(&channels->of[i]);
+	}
+}
+#define cleanup_channels __attribute__((cleanup(scope_channels)))
+
+/* Between the first and each of the others. Both ends lie above the descriptors that programs start with. */
+static int make_channels(struct channels *channels, size_t count, struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		int ends[2];
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.", strerror(errno));
+		channels->to[i] = fcntl(ends[0], F_DUPFD_CLOEXEC, spawn_above);
+		channels->of[i] = fcntl(ends[1], F_DUPFD_CLOEXEC, spawn_above);
+		channels->count++;
+		close(ends[0]);
+		close(ends[1]);
+		if (channels->to[i] < 0 || channels->of[i] < 0)
+			return fail(error, ERROR_SYSTEM, "No channel between two programs could be made: %s.", strerror(errno));
+	}
+	return 0;
+}
+
+/* What a program got of the channels nobody else holds afterwards. */
+static int begin_all(struct group *group, struct error *error)
+{
+	cleanup_channels struct channels channels = {0};
+	int rc = make_channels(&channels, group->count - 1, error);
+	if (!rc)
+		rc = begin(group, 0, channels.to, channels.count, error);
+	for (size_t i = 1; !rc && i < group->count; i++)
+		rc = begin(group, i, &channels.of[i - 1], 1, error);
+	group->deadline_ms = clock_ms() + group->members[0].process->timeout_ms;
 	return rc;
 }
 
@@ -181,21 +267,84 @@ static bool was_killed_for_memory(const struct running *running, long long kills
 		(control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
 }
 
-int process_run(const struct process *process, struct process_result *result, struct error *error)
+/* Whatever it has left behind in its sandbox holds its channel as well. */
+static void clear_away(struct group *group, struct running *running)
 {
-	memset(result, 0, sizeof *result);
-	struct running running = { .process = process, .result = result, .sandbox = sandbox_none, .child = child_none };
-	long long kills = memory_kills();
-	cleanup_fd int exits = watch_children();
+	running->result->out_of_memory = was_killed_for_memory(running, group->kills);
+	sandbox_end(&running->sandbox);
+	running->is_gone = true;
+}
+
+static void clear_followers(struct group *group)
+{
+	for (size_t i = 1; i < group->count; i++) {
+		struct running *running = &group->members[i];
+		if (!running->over || running->is_gone)
+			continue;
+		clear_away(group, running);
+		drain(running);
+		spawn_close(&running->child);
+		running->child = (struct child){ .pid = -1, .pipes = { -1, -1, -1 } };
+	}
+}
+
+static bool has_lost_one(const struct group *group)
+{
+	for (size_t i = 1; i < group->count; i++)
+		if (group->members[i].over)
+			return true;
+	return false;
+}
+
+/* A program closes its channel before it has ended, and one that holds a GPU needs a while to end. */
+static void await_loss(struct group *group)
+{
+	enum { most_ms = 10 * 1000 };
+	const struct running *leader = &group->members[0];
+	int64_t end_ms = clock_ms() + most_ms;
+	if (leader->result->ending != PROCESS_EXITED || !leader->process->loss_code || leader->result->code != leader->process->loss_code)
+		return;
+	group->deadline_ms = end_ms < group->deadline_ms ? end_ms : group->deadline_ms;
+	while (!has_lost_one(group) && leader->result->ending == PROCESS_EXITED && clock_ms() < group->deadline_ms)
+		step(group);
+}
+
+static int finish(struct group *group, struct error *error)
+{
+	for (size_t i = 0; i < group->count; i++)
+		end(&group->members[i], PROCESS_LEFT);
+	for (size_t i = 0; i < group->count; i++)
+		if (!group->members[i].is_gone)
+			clear_away(group, &group->members[i]);
+	int rc = reaper_end_all(error);
+	for (size_t i = 0; i < group->count; i++) {
+		drain(&group->members[i]);
+		spawn_close(&group->members[i].child);
+	}
+	return rc;
+}
+
+int process_run_all(const struct process *processes, struct process_result *results, size_t count, struct error *error)
+{
+	struct group group = { .count = count, .kills = memory_kills() };
+	memset(results, 0, count * sizeof *results);
+	for (size_t i = 0; i < count; i++)
+		group.members[i] = (struct running){ .process = &processes[i], .result = &results[i], .sandbox = sandbox_none, .child = child_none };
+	cleanup_fd int exits = group.exits = watch_children();
 	if (exits < 0)
 		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.", strerror(errno));
-	int rc = begin(&running, error);
-	while (!rc && !running.over)
-		step(&running, exits);
-	result->out_of_memory = !rc && was_killed_for_memory(&running, kills);
-	sandbox_end(&running.sandbox);
-	int left = reaper_end_all(rc ? NULL : error);
-	drain(&running);
-	spawn_close(&running.child);
+	int rc = begin_all(&group, error);
+	while (!rc && !group.members[0].over) {
+		step(&group);
+		clear_followers(&group);
+	}
+	if (!rc)
+		await_loss(&group);
+	int left = finish(&group, rc ? NULL : error);
 	return rc ? rc : left;
+}
+
+int process_run(const struct process *process, struct process_result *result, struct error *error)
+{
+	return process_run_all(process, result, 1, error);
 }

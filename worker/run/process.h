@@ -1,4 +1,4 @@
-/* Runs one program with pipes, limits and a deadline, and leaves nothing of it behind. */
+/* Runs one program, or several together, with pipes, limits and a deadline, and leaves nothing of them behind. */
 #ifndef PODIUM_RUN_PROCESS_H
 #define PODIUM_RUN_PROCESS_H
 
@@ -12,6 +12,7 @@
 
 enum {
 	process_result_descriptor = 3,               /* what POPCORN_FD names */
+	process_most_together = 4,
 	process_most_output_bytes = 64 * 1024 * 1024, /* printed in all, not kept */
 };
 
@@ -39,6 +40,8 @@ struct process {
 	struct process_watch watch;     /* look NULL: nobody watches */
 	bool (*on_result)(void *context, const char *bytes, size_t length); /* NULL: no result pipe; false: stop */
 	void *context;                  /* of on_result */
+	bool is_trusted;                /* nothing of a submission runs in it, and no submission may look into it */
+	int loss_code;                  /* of the first of several: the exit code by which it says that another has ended; 0: none */
 };
 
 enum process_ending {
@@ -50,6 +53,7 @@ enum process_ending {
 	PROCESS_FLOODED,  /* more output than process_most_output_bytes */
 	PROCESS_TOO_LARGE,/* it and what it started took more memory than the host gives */
 	PROCESS_TOO_MANY, /* more processes and threads */
+	PROCESS_LEFT,     /* of several, not the first: it was still there when the first had ended */
 };
 
 struct process_result {
@@ -65,5 +69,14 @@ struct process_result {
  * the pipes is read, without waiting for anybody who may still hold them.
  * An error means that it could not be started or not be ended. */
 int process_run(const struct process *process, struct process_result *result, struct error *error);
+
+/* The same for several programs at the same time, each in a sandbox of its own. The first leads: all of them end when it has
+ * ended, and its limit of time and its watcher count for all. It alone may have a result pipe. A channel leads from it to each of the
+ * others, a connected pair of sockets (SOCK_SEQPACKET): they have theirs as descriptor 3, and it has those to them, in their order, behind
+ * its result pipe. Nobody else holds one, so an end shows on the other side.
+ *
+ * Each of the others may end before: then all that runs in its sandbox is killed, and the first finds out by the channel. Where it ends with
+ * its `loss_code`, the one that has gone is given some seconds to end as well. */
+int process_run_all(const struct process *processes, struct process_result *results, size_t count, struct error *error);
 
 #endif

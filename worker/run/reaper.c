@@ -21,6 +21,7 @@ struct relative {
 	pid_t pid, parent;
 	char state;      /* R, S, D, T, Z ... of proc(5) */
 	bool descendant;
+	pid_t program;   /* among several: the one that it descends from, or is; 0: none */
 };
 
 static pid_t spared;
@@ -69,36 +70,51 @@ static size_t read_all(struct buffer *list)
 	return list->length / sizeof(struct relative);
 }
 
-static bool is_ours(const struct relative *all, size_t count, pid_t pid)
+/* NULL: it is none of ours. */
+static const struct relative *find_marked(const struct relative *all, size_t count, pid_t pid)
 {
 	for (size_t i = 0; i < count; i++)
 		if (all[i].descendant && all[i].pid == pid)
-			return true;
-	return false;
+			return &all[i];
+	return NULL;
 }
 
-static void mark_descendants(struct relative *all, size_t count)
+static pid_t program_of(const struct relative *relative, const struct relative *parent, const struct reaper_kin *kin)
+{
+	for (size_t i = 0; kin && i < kin->count; i++)
+		if (kin->programs[i] == relative->pid)
+			return relative->pid;
+	return parent ? parent->program : 0;
+}
+
+static void mark_descendants(struct relative *all, size_t count, const struct reaper_kin *kin)
 {
 	pid_t self = getpid();
 	for (bool more = true; more;) {
 		more = false;
 		for (size_t i = 0; i < count; i++) {
-			if (all[i].descendant || all[i].pid == spared
-				|| (all[i].parent != self && !is_ours(all, count, all[i].parent)))
+			const struct relative *parent = all[i].parent == self ? NULL : find_marked(all, count, all[i].parent);
+			if (all[i].descendant || all[i].pid == spared || (all[i].parent != self && !parent))
 				continue;
+			all[i].program = program_of(&all[i], parent, kin);
 			all[i].descendant = more = true;
 		}
 	}
 }
 
-size_t reaper_descendants(pid_t *list, size_t most)
+static bool is_meant(const struct relative *relative, const struct reaper_kin *kin)
+{
+	return relative->descendant && (!kin || (relative->program ? relative->program == kin->own : kin->with_orphans));
+}
+
+size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most)
 {
 	cleanup_buffer struct buffer found = {0};
 	size_t count = read_all(&found), have = 0;
 	struct relative *all = (struct relative *)(void *)found.data;
-	mark_descendants(all, count);
+	mark_descendants(all, count, kin);
 	for (size_t i = 0; i < count && have < most; i++)
-		if (all[i].descendant)
+		if (is_meant(&all[i], kin))
 			list[have++] = all[i].pid;
 	return have;
 }
@@ -109,7 +125,7 @@ static size_t signal_descendants(int number)
 	cleanup_buffer struct buffer list = {0};
 	size_t count = read_all(&list), running = 0;
 	struct relative *all = (struct relative *)(void *)list.data;
-	mark_descendants(all, count);
+	mark_descendants(all, count, NULL);
 	for (size_t i = 0; i < count; i++) {
 		if (!all[i].descendant || all[i].state == 'Z')
 			continue;
@@ -137,7 +153,7 @@ static bool reap(void)
 	if (pid < 0)
 		return errno != ECHILD;
 	pid_t first;
-	return !spared || reaper_descendants(&first, 1) > 0;
+	return !spared || reaper_descendants(NULL, &first, 1) > 0;
 }
 
 int reaper_end_all(struct error *error)

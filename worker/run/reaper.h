@@ -19,8 +19,11 @@ bool reaper_is_spared(pid_t pid);
 /* Tells the reaper of a child that somebody else has waited for. */
 void reaper_note(pid_t pid);
 
-/* The descendants that there are now, up to `most`. Returns how many are in the list. */
-size_t reaper_descendants(pid_t *list, size_t most);
+/* Whose descendants are meant where several programs run: those of one of them, and with_orphans those that belong to none. */
+struct reaper_kin { const pid_t *programs; size_t count; pid_t own; bool with_orphans; };
+
+/* The descendants that there are now, up to `most`; `kin` NULL: all. Returns how many are in the list. */
+size_t reaper_descendants(const struct reaper_kin *kin, pid_t *list, size_t most);
 
 /* Kills and reaps all descendants of podium-run. ERROR_SYSTEM when some are still there after ten
  * seconds, which only a process that hangs in a driver manages. */

@@ -3,7 +3,9 @@
 #include "lib/scope.h"
 #include "lib/text.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,23 +69,73 @@ static bool is_spread(const char *value)
 	return read_number(value, &number) && number >= 0;
 }
 
+static bool is_samples(const char *value)
+{
+	enum { most_bytes = result_most_samples * sizeof(float) };
+	float samples[result_most_samples];
+	size_t length;
+	if (sodium_base642bin((unsigned char *)samples, most_bytes, value, strlen(value), NULL, &length, NULL, sodium_base64_VARIANT_ORIGINAL) ||
+		!length || length % sizeof(float))
+		return false;
+	for (size_t i = 0; i < length / sizeof(float); i++)
+		if (!isfinite(samples[i]) || samples[i] < 0)
+			return false;
+	return true;
+}
+
+/* What was read of the device: [least, most] of each figure, and words. */
+static bool is_device(const char *value)
+{
+	enum { most_bytes = 2000 };
+	const char *key;
+	json_t *device = strlen(value) <= most_bytes ? json_loads(value, JSON_REJECT_DUPLICATES, NULL) : NULL, *figures, *one;
+	bool good = json_is_object(device);
+	json_object_foreach(device, key, figures) {
+		size_t i;
+		bool is_words = strcmp(key, "slowed_by") == 0;
+		good &= json_is_array(figures) && (is_words || json_array_size(figures) == 2);
+		json_array_foreach(figures, i, one)
+			good &= is_words ? json_is_string(one) : json_is_number(one);
+	}
+	json_decref(device);
+	return good;
+}
+
+static const char TIME[] = "a finite number above 0", SPREAD[] = "a finite number, 0 or above", COUNTED[] = "a whole number above 0";
+
 static const struct value_rule {
 	const char *name;
 	bool (*accepts)(const char *value); /* NULL: any text */
 	const char *wanted;
-	bool is_long; /* may go on over several lines */
+	bool is_long;    /* may go on over several lines */
+	bool of_judge;   /* no harness's word */
 } VALUES[] = {
-	[RESULT_SPEC] = { "spec", NULL, NULL, false },
-	[RESULT_STATUS] = { "status", is_status, "pass or fail", false },
-	[RESULT_ERROR] = { "error", NULL, NULL, true },
-	[RESULT_MESSAGE] = { "message", NULL, NULL, true },
-	[RESULT_RUNS] = { "runs", is_positive_count, "a whole number above 0", false },
-	[RESULT_MEAN] = { "mean", is_time, "a finite number above 0", false },
-	[RESULT_STD] = { "std", is_spread, "a finite number, 0 or above", false },
-	[RESULT_ERR] = { "err", is_spread, "a finite number, 0 or above", false },
-	[RESULT_BEST] = { "best", is_time, "a finite number above 0", false },
-	[RESULT_WORST] = { "worst", is_time, "a finite number above 0", false },
-	[RESULT_REPORT] = { "report", NULL, NULL, false },
+	[RESULT_SPEC] = { .name = "spec" },
+	[RESULT_STATUS] = { "status", is_status, "pass or fail", false, false },
+	[RESULT_ERROR] = { .name = "error", .is_long = true },
+	[RESULT_MESSAGE] = { .name = "message", .is_long = true },
+	[RESULT_RUNS] = { "runs", is_positive_count, COUNTED, false, false },
+	[RESULT_MEAN] = { "mean", is_time, TIME, false, false },
+	[RESULT_STD] = { "std", is_spread, SPREAD, false, false },
+	[RESULT_ERR] = { "err", is_spread, SPREAD, false, false },
+	[RESULT_BEST] = { "best", is_time, TIME, false, false },
+	[RESULT_WORST] = { "worst", is_time, TIME, false, false },
+	[RESULT_REPORT] = { .name = "report" },
+	[RESULT_MEDIAN] = { "median", is_time, TIME, false, true },
+	[RESULT_LOW] = { "low", is_spread, SPREAD, false, true },
+	[RESULT_HIGH] = { "high", is_time, TIME, false, true },
+	[RESULT_CONSTANT] = { "constant", is_spread, SPREAD, false, true },
+	[RESULT_OWN] = { "own", is_time, TIME, false, true },
+	[RESULT_GAP] = { "gap", is_spread, SPREAD, false, true },
+	[RESULT_BLOCKS] = { "blocks", is_positive_count, COUNTED, false, true },
+	[RESULT_REPEATED] = { "repeated", is_count, "a whole number", false, true },
+	[RESULT_SAMPLES] = { "samples", is_samples, "at most 4000 numbers in base64", false, true },
+	[RESULT_DEVICE] = { "device", is_device, "an object of pairs of numbers", false, true },
+	[RESULT_RIVAL] = { "rival", is_time, TIME, false, true },
+	[RESULT_RATIO] = { "ratio", is_time, TIME, false, true },
+	[RESULT_RATIO_LOW] = { "ratio_low", is_time, TIME, false, true },
+	[RESULT_RATIO_HIGH] = { "ratio_high", is_time, TIME, false, true },
+	[RESULT_RATIO_ERR] = { "ratio_err", is_spread, SPREAD, false, true },
 };
 _Static_assert(COUNT(VALUES) == RESULT_VALUES, "each value has its rule");
 
@@ -171,7 +223,7 @@ static bool store_in_case(struct results *results, struct result_case *one, cons
 {
 	size_t index;
 	const struct value_rule *rule = find_rule(name, &index);
-	if (!rule)
+	if (!rule || (rule->of_judge && !results->is_judge))
 		return true;
 	if (rule->accepts && !rule->accepts(value))
 		return violation(results, "The value of \"%.80s\" is \"%.80s\"; it must be %s.", key, value, rule->wanted);
@@ -242,15 +294,26 @@ static bool take_check(struct results *results, const char *key, const char *val
 	return store(results, &results->check, key, value, false);
 }
 
-/* What a line is. `name` is set for a line about a case. */
-enum line_kind { LINE_COUNT, LINE_CASE, LINE_CHECK, LINE_ERROR, LINE_UNKNOWN };
+static bool take_nonce(struct results *results, const char *key, const char *value)
+{
+	enum { most_digits = 64 };
+	size_t length = strlen(value);
+	if (!length || length > most_digits || strspn(value, "0123456789abcdef") != length)
+		return violation(results, "The value of \"nonce\" is \"%.80s\"; it must be hexadecimal digits.", value);
+	return store(results, &results->nonce, key, value, false);
+}
 
-static enum line_kind classify(const char *key, size_t *family, size_t *index, const char **name)
+/* What a line is. `name` is set for a line about a case. */
+enum line_kind { LINE_COUNT, LINE_CASE, LINE_CHECK, LINE_ERROR, LINE_NONCE, LINE_UNKNOWN };
+
+static enum line_kind classify(const struct results *results, const char *key, size_t *family, size_t *index, const char **name)
 {
 	if (strcmp(key, "check") == 0)
 		return LINE_CHECK;
 	if (strcmp(key, "error") == 0)
 		return LINE_ERROR;
+	if (results->is_judge && strcmp(key, "nonce") == 0)
+		return LINE_NONCE;
 	for (*family = 0; *family < COUNT(FAMILIES); ++*family) {
 		size_t length = strlen(FAMILIES[*family].prefix);
 		if (strcmp(key, FAMILIES[*family].count_key) == 0)
@@ -265,13 +328,14 @@ static bool take_pair(struct results *results, const char *key, const char *valu
 {
 	size_t family = 0, index = 0;
 	const char *name = NULL;
-	enum line_kind kind = classify(key, &family, &index, &name);
+	enum line_kind kind = classify(results, key, &family, &index, &name);
 	close_text(results);
 	switch (kind) {
 	case LINE_COUNT: return take_count(results, family, key, value);
 	case LINE_CASE: return take_case(results, family, key, index, name, value);
 	case LINE_CHECK: return take_check(results, key, value);
 	case LINE_ERROR: return store(results, &results->error, key, value, true);
+	case LINE_NONCE: return take_nonce(results, key, value);
 	case LINE_UNKNOWN: break;
 	}
 	return violation(results, "The result pipe carries \"%.120s\", which is no line of a harness.", key);
@@ -282,7 +346,7 @@ static bool ends_text(const struct results *results, const char *key)
 {
 	size_t family, index;
 	const char *name;
-	enum line_kind kind = classify(key, &family, &index, &name);
+	enum line_kind kind = classify(results, key, &family, &index, &name);
 	return kind != LINE_UNKNOWN && !(kind == LINE_ERROR && results->error);
 }
 

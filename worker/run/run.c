@@ -1,4 +1,4 @@
-#include "worker/run/run.h"
+#include "worker/run/engine.h"
 
 #include "lib/log.h"
 #include "worker/run/machine.h"
@@ -12,11 +12,29 @@
 static void hide_seed(struct events *events, const struct job *job)
 {
 	enum { shortest_worth_hiding = 5 }; /* shorter numbers stand in every log by chance */
-	if (job->mode != JOB_RANKED)
+	if (job->mode != JOB_RANKED && job->mode != JOB_COMPARE)
 		return;
 	snprintf(events->secret, sizeof events->secret, "%" PRId64, job->seed);
 	if (strlen(events->secret) < shortest_worth_hiding)
 		events->secret[0] = '\0';
+}
+
+/* A task may insist on the isolated engine, and only that one can compare. */
+static int choose_engine(struct run *run, struct error *error)
+{
+	const struct job *job = run->job;
+	run->engine = engine_choose(job, &run->engine_reason);
+	if (run->engine == ENGINE_ISOLATED || (job->mode != JOB_COMPARE && (job->task->engine != ENGINE_ISOLATED || !run->engine_reason)))
+		return 0;
+	return fail(error, ERROR_INPUT, "The job needs the isolated engine, which cannot run the task. %s",
+		run->engine_reason ? run->engine_reason : "The task asks for the custom engine.");
+}
+
+static void close_workspaces(struct run *run)
+{
+	for (; run->part_count; run->part_count--)
+		workspace_close(&run->parts[run->part_count - 1]);
+	workspace_close(&run->workspace);
 }
 
 /* Everything between the job's message and its verdict. */
@@ -27,14 +45,16 @@ static int perform(struct run *run, const json_t *message, struct job *job, int 
 	if (rc)
 		return rc;
 	hide_seed(run->events, job);
+	if ((rc = choose_engine(run, error)))
+		return rc;
 	zygote_keep(run->zygote);
 	json_t *environment = machine_environment(machine, job);
 	event_environment(run->events, environment);
 	json_decref(environment);
 	rc = workspace_open(&run->workspace, base, job->id, host, error);
 	if (!rc)
-		engine_custom(run, judgement);
-	workspace_close(&run->workspace);
+		engine_run(run, judgement);
+	close_workspaces(run);
 	return rc;
 }
 
@@ -48,7 +68,7 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host, s
 	struct run run = {
 		.job = &job, .arena = arena, .events = events, .inbox = inbox, .workspace = { .lock = -1 }, .zygote = zygote,
 		.gauge = &machine->gauge,
-		.score_ns = NAN, .score_err_ns = NAN,
+		.score_ns = NAN, .score_err_ns = NAN, .ratio = { NAN, NAN, NAN, NAN },
 	};
 	*events = (struct events){ .descriptor = events->descriptor, .job = job_id(message), .lost = events->lost };
 	if (perform(&run, message, &job, base, host, machine, &judgement, &error)) {
@@ -58,7 +78,9 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host, s
 	}
 	bool clean = reaper_end_all(&error) == 0;
 	event_verdict(events, &(struct verdict_event){
-		.verdict = judgement.verdict, .engine = "custom", .score_ns = run.score_ns, .score_err_ns = run.score_err_ns,
+		.verdict = judgement.verdict, .engine = task_engine_name(run.engine), .engine_reason = run.engine_reason,
+		.score_ns = run.score_ns, .score_err_ns = run.score_err_ns,
+		.ratio = run.ratio.ratio, .ratio_low = run.ratio.low, .ratio_high = run.ratio.high,
 		.machine_failed = judgement.machine_failed,
 		.reason = judgement.verdict == VERDICT_PASSED ? verdict_advice(VERDICT_PASSED) : buffer_string(&judgement.message),
 	});

@@ -5,6 +5,7 @@
 #include "lib/arena.h"
 #include "worker/run/event.h"
 #include "worker/run/inbox.h"
+#include "worker/run/isolated.h"
 #include "worker/run/job.h"
 #include "worker/run/judgement.h"
 #include "worker/run/process.h"
@@ -12,20 +13,29 @@
 #include "worker/run/workspace.h"
 #include "worker/run/zygote.h"
 
+/* What the compile stage of a cu task leaves: for the custom engine one program, for the isolated one several. */
+enum compiled_kind { COMPILED_EVAL, COMPILED_JUDGE, COMPILED_CONTESTANT, COMPILED_SUBMISSION, COMPILED_RIVAL, COMPILED_KINDS };
+struct compiled { const char *bytes; size_t length; };
+
 struct run {
 	const struct job *job;
 	struct arena *arena;
 	struct events *events;
 	struct inbox *inbox;
 	struct workspace workspace;
-	const char *program;    /* cu: what nvcc made, once the compile stage has passed */
-	size_t program_length;
+	enum task_engine engine;   /* isolated or custom */
+	struct workspace parts[PROGRAMS]; /* of the isolated engine's programs, */
+	size_t part_count;         /* as many as are open */
+	bool is_split;             /* a judge has judged a stage of this job */
+	const char *engine_reason; /* why it is custom where isolated was wanted; NULL: it was not, or it is not custom */
+	struct compiled programs[COMPILED_KINDS]; /* cu: what nvcc made, once the compile stage has passed */
 	struct zygote *zygote;
 	struct gauge *gauge;    /* of the machine's GPUs */
 	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */
+	struct task_ratio ratio;       /* NAN until a comparison has passed */
 };
 
-/* One stage: a folder of its own, one program. */
+/* One stage: a folder of its own, one program, or a judge and its contestants. */
 struct stage {
 	int position;
 	const char *name;
@@ -36,11 +46,17 @@ struct stage {
 	bool exited;
 	int exit_code;
 	int64_t duration_ms;
+	const char *nonce;      /* that the judge mixed into its seeds; NULL: none */
 };
 
-/* Writes the task's files and the submission, read-only, into the open stage's run folder: those for
- * which `wanted` says so, all of them if it is NULL. */
-int stage_write_files(struct run *run, bool (*wanted)(const char *path), struct error *error);
+/* Writes the task's files, read-only, into the run folder of a workspace's open stage: those for which `wanted` says so, all of them if it
+ * is NULL. stage_write_files writes the submission as well, into the job's own workspace. */
+int stage_write_task(const struct job *job, const struct workspace *workspace, bool (*wanted)(const struct job *job, const char *path), struct error *error);
+int stage_write_files(struct run *run, bool (*wanted)(const struct job *job, const char *path), struct error *error);
+
+/* Fills in what every program has that starts in the run folder of a workspace's open stage: host, folder, watch, and of its view what all
+ * programs of a job see. */
+void stage_prepare(struct run *run, const struct workspace *workspace, struct process *process);
 
 /* Runs the stage's program in the open stage's folder between its "stage" and its "log" events, and keeps
  * exit code and duration. `process` lacks host, folder and watch, and of its view what every program of a job sees. */
@@ -53,6 +69,10 @@ int stage_try_program(struct run *run, struct stage *stage, struct process *proc
 	struct error *error);
 void stage_tell_program(struct run *run, struct stage *stage, const struct process *process, const struct process_result *result);
 
+/* Its events one by one, for a stage with several programs; the log is that of one. */
+void stage_tell_begin(struct run *run, struct stage *stage, const struct process *process);
+void stage_tell_log(struct run *run, const struct stage *stage, const struct process_result *result);
+
 /* The stages "compile" of the two languages. They fill stage->judgement; an error is an internal one. */
 int compile_py(struct run *run, struct stage *stage, struct error *error);
 int compile_cu(struct run *run, struct stage *stage, struct error *error);
@@ -60,9 +80,8 @@ int compile_cu(struct run *run, struct stage *stage, struct error *error);
 /* Whether a cu task's file is only for the compiler. */
 bool compile_is_source(const char *path);
 
-/* The custom engine: runs all stages of the job, the task's own harness in each. Sends every event but
- * "environment" and "verdict". The caller frees the judgement's message. */
-void engine_custom(struct run *run, struct judgement *judgement);
+/* Why a cu task cannot be split, as far as can be seen before it is compiled; NULL: nothing speaks against it. */
+const char *compile_cu_obstacle(const struct job *job);
 
 /* One job from its message to its verdict. False when podium-run must not take another one. */
 struct machine;

@@ -320,29 +320,33 @@ int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *vie
 	return rc;
 }
 
-/* Process 1 ends when all others in there have been waited for; those that came in by a fork are our children. */
-static void wait_for(pid_t init)
+/* Process 1 ends when all others in there have been waited for, and the program that went in is our child. Other children,
+ * as those in other sandboxes, have somebody who wants to know how they ended. */
+static void wait_for_all(const struct sandbox *sandbox)
 {
-	cleanup_fd int ended = (int)syscall(SYS_pidfd_open, init, 0);
+	cleanup_fd int ended = (int)syscall(SYS_pidfd_open, sandbox->init, 0);
 	struct pollfd ready = { .fd = ended, .events = POLLIN };
 	int64_t give_up_ms = clock_ms() + end_ms;
 	do {
-		for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;) {
-			reaper_note(pid);
-			if (pid == init)
-				return;
-		}
+		if (sandbox->program)
+			waitpid(sandbox->program, NULL, WNOHANG);
+		if (waitpid(sandbox->init, NULL, WNOHANG) != 0)
+			return;
 		poll(&ready, ended >= 0, 1);
 	} while (clock_ms() < give_up_ms);
 }
 
 void sandbox_end(struct sandbox *sandbox)
 {
-	if (sandbox->init > 0) {
-		kill(sandbox->init, SIGKILL);
-		wait_for(sandbox->init);
+	if (sandbox->program > 0) { /* where there is nothing around it, this is all that can be aimed at: it leads a session */
+		kill(-sandbox->program, SIGKILL);
+		kill(sandbox->program, SIGKILL);
 	}
 	control_group_kill(&sandbox->group);
+	if (sandbox->init > 0) {
+		kill(sandbox->init, SIGKILL);
+		wait_for_all(sandbox);
+	}
 	for (int place = SANDBOX_USERS; place < SANDBOX_PLACES; place++)
 		scope_close(&sandbox->places[place]);
 	scope_close(&sandbox->proc);

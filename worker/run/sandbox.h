@@ -70,6 +70,7 @@ struct sandbox_view {
 struct sandbox {
 	const struct sandbox_host *host;
 	pid_t init;                  /* process 1 in there; 0: there is no process of ours in it */
+	pid_t program;               /* our child that went in, and that nobody has waited for; 0: none */
 	int places[SANDBOX_PLACES];  /* -1: none */
 	struct control_group group;
 	int proc;                    /* its /proc, or -1 */

@@ -47,15 +47,14 @@ static int close_each(int first)
 	return closedir(stream);
 }
 
-/* 0, 1, 2 and the result pipe get their places; all else closes on exec. The sources were moved above
- * the places by the parent, so that none is overwritten before it is used. */
-static int set_descriptors(const int sources[static 4])
+/* All else closes on exec. The sources were moved above the places by the parent, so that none is overwritten before it is
+ * used. */
+static int set_descriptors(const struct spawn_descriptors *sources)
 {
-	for (int place = 0; place <= process_result_descriptor; place++)
-		if (sources[place] >= 0 && dup2(sources[place], place) < 0)
+	for (size_t place = 0; place < sources->count; place++)
+		if (dup2(sources->list[place], (int)place) < 0)
 			return -1;
-	int first = sources[process_result_descriptor] >= 0 ? process_result_descriptor + 1 : process_result_descriptor;
-	return close_range((unsigned int)first, ~0U, CLOSE_RANGE_CLOEXEC) ? close_each(first) : 0;
+	return close_range((unsigned int)sources->count, ~0U, CLOSE_RANGE_CLOEXEC) ? close_each((int)sources->count) : 0;
 }
 
 static void tell(int report, int number, const char *step, pid_t pid)
@@ -67,7 +66,7 @@ static void tell(int report, int number, const char *step, pid_t pid)
 }
 
 /* Becomes the program; returns the name of the step that failed. */
-static const char *become(const struct process *process, const struct sandbox_entry *entry, const int sources[static 4])
+static const char *become(const struct process *process, const struct sandbox_entry *entry, const struct spawn_descriptors *sources)
 {
 	if (reset_signals())
 		return "take its signals back";
@@ -83,7 +82,7 @@ static const char *become(const struct process *process, const struct sandbox_en
 /* Into a namespace of processes only a child goes. Its parent ends, and podium-run, which takes orphans over, becomes
  * that, as if it had forked it itself. */
 static _Noreturn void run_child(const struct process *process, const struct sandbox *sandbox, const struct sandbox_entry *entry,
-	const int sources[static 4], int report)
+	const struct spawn_descriptors *sources, int report)
 {
 	const char *step = sandbox_join(entry, sandbox->places);
 	if (!step && sandbox_has_processes(sandbox)) {
@@ -106,8 +105,8 @@ static int make_pipe(struct ends *ends)
 	int made[2];
 	if (pipe2(made, O_CLOEXEC))
 		return -1;
-	ends->read = fcntl(made[0], F_DUPFD_CLOEXEC, 10);
-	ends->write = fcntl(made[1], F_DUPFD_CLOEXEC, 10);
+	ends->read = fcntl(made[0], F_DUPFD_CLOEXEC, spawn_above);
+	ends->write = fcntl(made[1], F_DUPFD_CLOEXEC, spawn_above);
 	close(made[0]);
 	close(made[1]);
 	return ends->read < 0 || ends->write < 0 ? -1 : 0;
@@ -132,7 +131,7 @@ static int await(pid_t *pid, int report, const char *program, struct error *erro
 }
 
 /* The entry lies in the parent until the child has been started: it is too large for a stack that is copied on a write. */
-static int fork_and_exec(const struct process *process, const struct sandbox *sandbox, const int sources[static 4],
+static int fork_and_exec(const struct process *process, const struct sandbox *sandbox, const struct spawn_descriptors *sources,
 	struct ends *report, pid_t *pid, struct error *error)
 {
 	static struct sandbox_entry entry;
@@ -155,21 +154,32 @@ void spawn_complete(const struct process *process, const struct sandbox *sandbox
 		entry->limits[entry->limit_count++] = (struct sandbox_limit){ .what = RLIMIT_AS, .most = process->most_address_space };
 }
 
-int spawn(const struct process *process, const struct sandbox *sandbox, struct child *child, struct error *error)
+static struct spawn_descriptors list_descriptors(const struct process *process, const int *standard, const int *channels, size_t channel_count)
+{
+	struct spawn_descriptors sources = { .count = process->on_result ? 4 : 3 };
+	memcpy(sources.list, standard, sources.count * sizeof(int));
+	for (size_t i = 0; i < channel_count; i++)
+		sources.list[sources.count++] = channels[i];
+	return sources;
+}
+
+int spawn(const struct process *process, const struct sandbox *sandbox, const int *channels, size_t channel_count, struct child *child,
+	struct error *error)
 {
 	cleanup_ends struct ends output = { -1, -1 }, errors = { -1, -1 }, result = { -1, -1 }, report = { -1, -1 };
 	cleanup_fd int nothing = -1;
 	cleanup_fd int opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	nothing = fcntl(opened, F_DUPFD_CLOEXEC, 10);
+	nothing = fcntl(opened, F_DUPFD_CLOEXEC, spawn_above);
 	if (nothing < 0 || make_pipe(&output) || make_pipe(&errors) || make_pipe(&report) ||
 		(process->on_result && make_pipe(&result)))
 		return fail(error, ERROR_SYSTEM, "No pipe to a new process could be made: %s.", strerror(errno));
 	int *const ours[SPAWN_PIPES] = { &output.read, &errors.read, &result.read };
-	const int sources[] = { nothing, output.write, errors.write, result.write };
+	const int standard[] = { nothing, output.write, errors.write, result.write };
+	struct spawn_descriptors sources = list_descriptors(process, standard, channels, channel_count);
 	int rc = zygote_serves(process->zygote, process)
-		? zygote_spawn(process->zygote, process, sandbox, sources, &child->pid, error) : ERROR_NOT_FOUND;
+		? zygote_spawn(process->zygote, process, sandbox, &sources, &child->pid, error) : ERROR_NOT_FOUND;
 	if (rc)
-		rc = fork_and_exec(process, sandbox, sources, &report, &child->pid, error);
+		rc = fork_and_exec(process, sandbox, &sources, &report, &child->pid, error);
 	for (int i = 0; i < SPAWN_PIPES; i++) {
 		child->pipes[i] = rc ? -1 : steal_fd(ours[i]);
 		if (child->pipes[i] >= 0)

@@ -4,19 +4,25 @@
 
 #include <string.h>
 
-int stage_write_files(struct run *run, bool (*wanted)(const char *path), struct error *error)
+int stage_write_task(const struct job *job, const struct workspace *workspace, bool (*wanted)(const struct job *job, const char *path), struct error *error)
 {
-	const struct job *job = run->job;
 	for (size_t i = 0; i < job->files.count; i++) {
 		const struct file *file = &job->files.files[i];
-		if (wanted && !wanted(file->path))
+		if (wanted && !wanted(job, file->path))
 			continue;
-		int rc = folder_write(run->workspace.run, file->path, file->bytes, file->length, 0444, error);
+		int rc = folder_write(workspace->run, file->path, file->bytes, file->length, 0444, error);
 		if (rc)
 			return rc;
 	}
-	if (wanted && !wanted(job->slot))
-		return 0;
+	return 0;
+}
+
+int stage_write_files(struct run *run, bool (*wanted)(const struct job *job, const char *path), struct error *error)
+{
+	const struct job *job = run->job;
+	int rc = stage_write_task(job, &run->workspace, wanted, error);
+	if (rc || (wanted && !wanted(job, job->slot)))
+		return rc;
 	return folder_write(run->workspace.run, job->slot, job->submission, job->submission_length, 0444, error);
 }
 
@@ -44,7 +50,7 @@ static void send_log(struct run *run, const struct stage *stage, const char *str
 	event_log(run->events, stage->position, stream, buffer_string(&text), text.length);
 }
 
-static void begin(struct run *run, struct stage *stage, const struct process *process)
+void stage_tell_begin(struct run *run, struct stage *stage, const struct process *process)
 {
 	cleanup_buffer struct buffer command = {0};
 	append_command(&command, process->arguments);
@@ -52,16 +58,14 @@ static void begin(struct run *run, struct stage *stage, const struct process *pr
 	stage->begun = true;
 }
 
-static void send_logs(struct run *run, const struct stage *stage, const struct process_result *result)
+void stage_tell_log(struct run *run, const struct stage *stage, const struct process_result *result)
 {
 	send_log(run, stage, "stdout", &result->output);
 	send_log(run, stage, "stderr", &result->errors);
 }
 
-int stage_try_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
-	struct error *error)
+void stage_prepare(struct run *run, const struct workspace *workspace, struct process *process)
 {
-	const struct workspace *workspace = &run->workspace;
 	process->host = workspace->host;
 	process->view.job = workspace->place;
 	process->view.stage = workspace->stage_name;
@@ -69,6 +73,12 @@ int stage_try_program(struct run *run, struct stage *stage, struct process *proc
 	process->folder = workspace->run;
 	process->inside = arena_printf(run->arena, "%s/%s/run", workspace->path, workspace->stage_name);
 	process->watch = inbox_watch(run->inbox);
+}
+
+int stage_try_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
+	struct error *error)
+{
+	stage_prepare(run, &run->workspace, process);
 	int rc = process_run(process, result, error);
 	stage->exited = result->ending == PROCESS_EXITED && !rc;
 	stage->exit_code = result->code;
@@ -78,15 +88,15 @@ int stage_try_program(struct run *run, struct stage *stage, struct process *proc
 
 void stage_tell_program(struct run *run, struct stage *stage, const struct process *process, const struct process_result *result)
 {
-	begin(run, stage, process);
-	send_logs(run, stage, result);
+	stage_tell_begin(run, stage, process);
+	stage_tell_log(run, stage, result);
 }
 
 int stage_run_program(struct run *run, struct stage *stage, struct process *process, struct process_result *result,
 	struct error *error)
 {
-	begin(run, stage, process);
+	stage_tell_begin(run, stage, process);
 	int rc = stage_try_program(run, stage, process, result, error);
-	send_logs(run, stage, result);
+	stage_tell_log(run, stage, result);
 	return rc;
 }

@@ -113,7 +113,7 @@ static int device_count(const struct job *job)
 	return most < most_ranks ? most : most_ranks;
 }
 
-struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace)
+struct variables variables_for_contestant(struct arena *arena, const struct job *job, const struct workspace *workspace)
 {
 	struct variables variables = for_stage(arena, job, workspace);
 	const char *cache = arena_printf(arena, "%s/cache", workspace->path);
@@ -122,10 +122,25 @@ struct variables variables_for_harness(struct arena *arena, const struct job *jo
 	variables_set(&variables, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 	variables_set(&variables, "CUDA_VISIBLE_DEVICES", job->device.uuid);
 	set_number(&variables, "OMP_NUM_THREADS", host_threads(&job->device));
+	return variables;
+}
+
+struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace)
+{
+	struct variables variables = variables_for_contestant(arena, job, workspace);
 	set_number(&variables, "POPCORN_FD", process_result_descriptor);
 	if (job->has_seed)
 		set_number(&variables, "POPCORN_SEED", job->seed);
 	if (job->task->multi_gpu)
 		set_number(&variables, "POPCORN_GPUS", device_count(job));
+	return variables;
+}
+
+struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, int64_t limit_s)
+{
+	struct variables variables = variables_for_harness(arena, job, workspace);
+	set_number(&variables, "PODIUM_TIME_LIMIT_S", limit_s);
+	if (!job->device.is_cpu)
+		variables_set(&variables, "PODIUM_DEVICE_UUID", arena_strndup(arena, job->device.uuid, strcspn(job->device.uuid, ",")));
 	return variables;
 }

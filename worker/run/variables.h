@@ -25,7 +25,13 @@ struct variables variables_basic(struct arena *arena, const struct account *acco
 /* For a compiler: the folders of the open stage, and no GPU. */
 struct variables variables_for_compiler(struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a harness: also the device, the caches and what harnesses ask for. */
+/* For a contestant of the isolated engine: also the device and the caches. */
+struct variables variables_for_contestant(struct arena *arena, const struct job *job, const struct workspace *workspace);
+
+/* For a harness: also what harnesses ask for, the seed among it. */
 struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace);
+
+/* For a judge of the isolated engine: also its limit of time, and the name of the GPU. */
+struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, int64_t limit_s);
 
 #endif

@@ -21,6 +21,7 @@ enum { shortest_ms = 100, idle_factor = 50, most_processes = 8192, most_files = 
 /* What a sandbox takes, as far as it has been added up. */
 struct sum {
 	const struct sandbox *sandbox;
+	const struct reaper_kin *kin;
 	bool exact;
 	int64_t private_bytes, shared_bytes, file_bytes, threads;
 	ino_t files[most_files]; /* memory files (memfd_create) that were counted: several processes may hold one */
@@ -129,7 +130,7 @@ static void add_descendants(struct sum *sum)
 {
 	static pid_t list[most_processes];
 	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	size_t count = reaper_descendants(list, COUNT(list));
+	size_t count = reaper_descendants(sum->kin, list, COUNT(list));
 	for (size_t i = 0; i < count; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "%d", (int)list[i]);
@@ -162,13 +163,13 @@ static int64_t add_up(struct sum *sum)
 }
 
 /* Copies that forked processes still share count for each in the quick figure; the exact one takes the kernel longer. */
-static enum watchdog_finding find(const struct sandbox *sandbox)
+static enum watchdog_finding find(const struct watchdog *watchdog)
 {
 	static struct sum sum;
-	const struct sandbox_host *host = sandbox->host;
-	sum = (struct sum){ .sandbox = sandbox };
+	const struct sandbox_host *host = watchdog->sandbox->host;
+	sum = (struct sum){ .sandbox = watchdog->sandbox, .kin = &watchdog->kin };
 	if (add_up(&sum) > host->most_memory_bytes) {
-		sum = (struct sum){ .sandbox = sandbox, .exact = true };
+		sum = (struct sum){ .sandbox = watchdog->sandbox, .kin = &watchdog->kin, .exact = true };
 		if (add_up(&sum) > host->most_memory_bytes)
 			return WATCHDOG_MEMORY;
 	}
@@ -177,11 +178,11 @@ static enum watchdog_finding find(const struct sandbox *sandbox)
 
 /* ---- when ---- */
 
-void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox)
+void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox, const pid_t *programs, size_t count, bool with_orphans)
 {
 	bool has_group = sandbox->group.folder >= 0;
 	*watchdog = (struct watchdog){
-		.sandbox = sandbox, .event = has_group ? sandbox->group.count : -1, .next_ms = has_group ? -1 : clock_ms() + shortest_ms,
+		.sandbox = sandbox, .kin = { programs, count, sandbox->program, with_orphans }, .event = has_group ? sandbox->group.count : -1, .next_ms = has_group ? -1 : clock_ms() + shortest_ms,
 	};
 }
 
@@ -198,7 +199,7 @@ enum watchdog_finding watchdog_look(struct watchdog *watchdog)
 	if (watchdog->sandbox->group.folder >= 0) /* of memory the kernel takes care */
 		return control_group_out_of_processes(&watchdog->sandbox->group) ? WATCHDOG_PROCESSES : WATCHDOG_NOTHING;
 	int64_t began = clock_ms();
-	enum watchdog_finding finding = find(watchdog->sandbox);
+	enum watchdog_finding finding = find(watchdog);
 	int64_t now = clock_ms(), idle = (now - began) * idle_factor;
 	watchdog->next_ms = now + (idle > shortest_ms ? idle : shortest_ms);
 	return finding;

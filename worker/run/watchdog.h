@@ -3,17 +3,20 @@
 #ifndef PODIUM_RUN_WATCHDOG_H
 #define PODIUM_RUN_WATCHDOG_H
 
+#include "worker/run/reaper.h"
 #include "worker/run/sandbox.h"
 
 enum watchdog_finding { WATCHDOG_NOTHING, WATCHDOG_MEMORY, WATCHDOG_PROCESSES };
 
 struct watchdog {
 	const struct sandbox *sandbox;
+	struct reaper_kin kin; /* its processes, where no /proc of its own shows them */
 	int event;           /* polls as POLLPRI when a control group has something to say; -1: none */
 	int64_t next_ms;     /* of clock_ms(); -1: never, because a control group watches */
 };
 
-void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox);
+/* `programs`, `count` of them, run at the same time; what belongs to none of them counts here if `with_orphans`. */
+void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox, const pid_t *programs, size_t count, bool with_orphans);
 
 /* Until the next look is due: 0 now, -1 never. */
 int64_t watchdog_wait_ms(const struct watchdog *watchdog);

@@ -125,14 +125,30 @@ static int mount_job_folder(struct workspace *workspace, struct error *error)
 	return 0;
 }
 
+static int furnish(struct workspace *workspace, struct error *error)
+{
+	int rc = mount_job_folder(workspace, error);
+	if (rc)
+		return rc;
+	workspace->path = sandbox_job_path(workspace->host, workspace->place);
+	return make_own(workspace->job, "cache", workspace->host->account, error);
+}
+
 int workspace_open(struct workspace *workspace, int base, int64_t job, const struct sandbox_host *host, struct error *error)
 {
 	*workspace = (struct workspace){ .host = host, .base = base, .lock = -1, .job = -1, .stage = -1, .run = -1 };
 	int rc = make_job_folder(workspace, job, error);
-	if (rc || (rc = mount_job_folder(workspace, error)))
-		return rc;
-	workspace->path = sandbox_job_path(host, workspace->place);
-	return make_own(workspace->job, "cache", host->account, error);
+	return rc ? rc : furnish(workspace, error);
+}
+
+int workspace_open_part(const struct workspace *whole, const char *name, struct workspace *part, struct error *error)
+{
+	*part = (struct workspace){ .host = whole->host, .base = whole->job, .lock = -1, .job = -1, .stage = -1, .run = -1 };
+	if ((size_t)snprintf(part->name, sizeof part->name, "%s", name) >= sizeof part->name ||
+		(size_t)snprintf(part->place, sizeof part->place, "%s/%s", whole->place, name) >= sizeof part->place)
+		return fail(error, ERROR_LIMIT, "The name of a part of the job's folder is too long.");
+	part->lock = make_passage(part->base, name, part->host->account, error);
+	return part->lock < 0 ? part->lock : furnish(part, error);
 }
 
 void workspace_close(struct workspace *workspace)

@@ -9,6 +9,9 @@
  *                             The user may add files but neither change nor replace these
  *         home/ tmp/          the user's
  *
+ * The isolated engine has several programs at the same time, which must not see each other's files: for each of them a part of the
+ * job's folder, named after it, looks like the whole, with a cache and stages of its own.
+ *
  * Without root all of it belongs to the one user there is. */
 #ifndef PODIUM_RUN_WORKSPACE_H
 #define PODIUM_RUN_WORKSPACE_H
@@ -39,6 +42,9 @@ int workspace_base(const char *directory, const struct account *account, struct 
 
 int workspace_open(struct workspace *workspace, int base, int64_t job, const struct sandbox_host *host, struct error *error);
 void workspace_close(struct workspace *workspace); /* what cannot be removed is logged */
+
+/* A part of an open workspace, which must stay open for as long. It is a workspace of its own, with its own limits. */
+int workspace_open_part(const struct workspace *whole, const char *name, struct workspace *part, struct error *error);
 
 int workspace_open_stage(struct workspace *workspace, const char *name, struct error *error);
 void workspace_close_stage(struct workspace *workspace);

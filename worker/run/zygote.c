@@ -6,7 +6,6 @@
 #include "lib/scope.h"
 #include "worker/run/clock.h"
 #include "worker/run/reaper.h"
-#include "worker/run/spawn.h"
 #include "worker/run/variables.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@
 enum {
 	answer_ms = 20 * 1000,
 	most_answer_bytes = 4096,
-	sent_always = 7, most_descriptors = sent_always + SANDBOX_PLACES,
+	most_descriptors = spawn_most_descriptors + 3 + SANDBOX_PLACES,
 };
 
 __asm__(".section .rodata\nzygote_code:\n.incbin \"harness/zygote.py\"\n.byte 0\n"
@@ -146,9 +145,9 @@ static json_t *words_json(const char *const *words)
 	return list;
 }
 
-/* The descriptors that are sent: four standard ones, the folder, the environment, the entry, and the places that there
- * are, which the message names by their numbers. */
-static char *message_for(const struct process *process, const struct sandbox *sandbox, int *descriptors, size_t *count)
+/* The descriptors that are sent: the `own` ones of the program, the folder, the environment, the entry, and the places that
+ * there are, which the message names by their numbers. */
+static char *message_for(const struct process *process, const struct sandbox *sandbox, size_t own, int *descriptors, size_t *count)
 {
 	json_t *places = json_array();
 	for (int place = 0; place < SANDBOX_PLACES; place++) {
@@ -156,8 +155,8 @@ static char *message_for(const struct process *process, const struct sandbox *sa
 		if (sandbox->places[place] >= 0)
 			descriptors[(*count)++] = sandbox->places[place];
 	}
-	json_t *message = json_pack("{s:o, s:i, s:o, s:b}", "arguments", words_json(process->arguments + 1), "parent", (int)getpid(),
-		"places", places, "forks", sandbox_has_processes(sandbox));
+	json_t *message = json_pack("{s:o, s:i, s:i, s:o, s:b}", "arguments", words_json(process->arguments + 1), "parent", (int)getpid(),
+		"own", (int)own, "places", places, "forks", sandbox_has_processes(sandbox));
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	json_decref(message);
 	return text;
@@ -169,7 +168,7 @@ static int entry_file(const struct process *process, const struct sandbox *sandb
 	static struct sandbox_entry entry;
 	sandbox_entry(sandbox, &entry);
 	spawn_complete(process, sandbox, &entry);
-	entry.is_dumpable = true;
+	entry.is_dumpable = !process->is_trusted || sandbox->host->stands[WALL_PROC];
 	cleanup_fd int file = memfd_create("entry", MFD_CLOEXEC);
 	return file >= 0 && pwrite(file, &entry, sizeof entry, 0) == (ssize_t)sizeof entry ? steal_fd(&file) : -1;
 }
@@ -220,7 +219,7 @@ static bool is_ready(struct zygote *zygote)
 
 bool zygote_serves(struct zygote *zygote, const struct process *process)
 {
-	bool can = zygote && zygote->pid && process->on_result && !process->most_address_space
+	bool can = zygote && zygote->pid && !process->most_address_space
 		&& strcmp(process->arguments[0], zygote->python) == 0 && process->arguments[1] && process->arguments[1][0] != '-';
 	return can && is_ready(zygote);
 }
@@ -245,13 +244,17 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 }
 
 int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
-	const int descriptors[static 4], pid_t *pid, struct error *error)
+	const struct spawn_descriptors *descriptors, pid_t *pid, struct error *error)
 {
 	cleanup_fd int environment = environment_pipe(process->environment);
 	cleanup_fd int entry = entry_file(process, sandbox);
-	int sent[most_descriptors] = { descriptors[0], descriptors[1], descriptors[2], descriptors[3], process->folder, environment, entry };
-	size_t count = sent_always;
-	cleanup_free char *message = message_for(process, sandbox, sent, &count);
+	int sent[most_descriptors];
+	size_t count = descriptors->count;
+	memcpy(sent, descriptors->list, count * sizeof(int));
+	sent[count++] = process->folder;
+	sent[count++] = environment;
+	sent[count++] = entry;
+	cleanup_free char *message = message_for(process, sandbox, descriptors->count, sent, &count);
 	int rc = environment < 0 || entry < 0 || !message || send_message(zygote, message, sent, count)
 		? fail(error, ERROR_SYSTEM, "The zygote takes no programs.") : read_answers(zygote, pid, error);
 	if (rc && zygote->pid && reaper_is_spared(zygote->pid))

@@ -5,6 +5,7 @@
 
 #include "lib/error.h"
 #include "worker/run/process.h"
+#include "worker/run/spawn.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -27,12 +28,11 @@ void zygote_keep(struct zygote *zygote);
 void zygote_end(struct zygote *zygote);
 
 /* Whether a program can be forked from it: it has imported everything, the program's first word is its interpreter, the
- * second a file. */
+ * second a file, and it has no limit of addresses, of which the zygote has many already. */
 bool zygote_serves(struct zygote *zygote, const struct process *process);
 
-/* Forks the program with `descriptors` as its standard input, output, error and result pipe. It is a child of this
- * process (a subreaper) then. ERROR_SYSTEM: the zygote is of no use and was ended; start the program yourself. */
+/* Forks the program with these descriptors. It is a child of this process (a subreaper) then. ERROR_SYSTEM: the zygote is of no use and was ended; start the program yourself. */
 int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
-	const int descriptors[static 4], pid_t *pid, struct error *error);
+	const struct spawn_descriptors *descriptors, pid_t *pid, struct error *error);
 
 #endif

@@ -1,0 +1,326 @@
+#include "worker/run/engine.h"
+
+#include "lib/scope.h"
+#include "worker/run/folder.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KIND_COMPILE, KIND_TEST, KIND_BENCHMARK, KIND_RANKED, KIND_PROFILE, KIND_COMPARE, most_kinds = 3 };
+
+static const struct stage_kind KINDS[] = {
+	[KIND_COMPILE] = { "compile", NULL, NULL, RESULT_TESTS, 0, false, false },
+	[KIND_TEST] = { "test", "test", "test", RESULT_TESTS, offsetof(struct task, test_timeout_s), false, false },
+	[KIND_BENCHMARK] = { "benchmark", "benchmark", "benchmark", RESULT_BENCHMARKS, offsetof(struct task, benchmark_timeout_s), true, false },
+	[KIND_RANKED] = { "ranked", "leaderboard", "timing", RESULT_BENCHMARKS, offsetof(struct task, ranked_timeout_s), true, false },
+	/* A stage for each benchmark, so that a profiler looks at one shape at a time. */
+	[KIND_PROFILE] = { "profile", "profile", "profile", RESULT_BENCHMARKS, offsetof(struct task, benchmark_timeout_s), false, true },
+	[KIND_COMPARE] = { "compare", "compare", "comparing", RESULT_BENCHMARKS, offsetof(struct task, ranked_timeout_s), true, false },
+};
+
+static const struct { int kinds[most_kinds]; int count; } STAGES[] = {
+	[JOB_TEST] = { { KIND_COMPILE, KIND_TEST }, 2 },
+	[JOB_BENCHMARK] = { { KIND_COMPILE, KIND_TEST, KIND_BENCHMARK }, 3 },
+	[JOB_RANKED] = { { KIND_COMPILE, KIND_TEST, KIND_RANKED }, 3 },
+	[JOB_PROFILE] = { { KIND_COMPILE, KIND_TEST, KIND_PROFILE }, 3 },
+	[JOB_COMPARE] = { { KIND_COMPILE, KIND_COMPARE }, 2 },
+};
+
+/* ---- what is reported ---- */
+
+static void tell_progress(const struct evaluation *evaluation)
+{
+	event_progress(evaluation->run->events, "%s %zu/%zu", evaluation->kind->progress,
+		evaluation->first + evaluation->results.finished, evaluation->all);
+}
+
+/* When the harness reports a case, the device has been busy with it until just now. */
+static void look_at_device(struct evaluation *evaluation)
+{
+	struct gauge_reading reading;
+	if (!gauge_read(evaluation->run->gauge, evaluation->run->job->device.uuid, &reading))
+		return;
+	if (evaluation->is_measured)
+		gauge_merge(&evaluation->busy, &reading);
+	else
+		evaluation->busy = reading;
+	evaluation->is_measured = true;
+}
+
+bool evaluation_take(void *context, const char *bytes, size_t length)
+{
+	struct evaluation *evaluation = context;
+	struct results *results = &evaluation->results;
+	bool good = results_add(results, bytes, length);
+	if (results->finished != evaluation->told) {
+		tell_progress(evaluation);
+		if (evaluation->kind->is_timed)
+			look_at_device(evaluation);
+	}
+	evaluation->told = results->finished;
+	return good;
+}
+
+/* What a profiler slows down was not measured. */
+static double figure(const struct results *results, const struct result_case *one, enum result_value value)
+{
+	return results->untimed ? NAN : results_number(one, value);
+}
+
+static void send_case(struct run *run, const struct stage *stage, const struct results *results, size_t index,
+	enum verdict verdict, const char *message)
+{
+	const struct result_case *one = &results->cases[index];
+	event_case(run->events, &(struct case_event){
+		.position = stage->position, .index = stage->first_case + index, .spec = results->specs[index], .verdict = verdict, .message = message,
+		.runs = figure(results, one, RESULT_RUNS), .mean_ns = figure(results, one, RESULT_MEAN),
+		.std_ns = figure(results, one, RESULT_STD), .err_ns = figure(results, one, RESULT_ERR),
+		.best_ns = figure(results, one, RESULT_BEST), .worst_ns = figure(results, one, RESULT_WORST),
+		.median_ns = figure(results, one, RESULT_MEDIAN), .low_ns = figure(results, one, RESULT_LOW),
+		.high_ns = figure(results, one, RESULT_HIGH), .constant_ns = figure(results, one, RESULT_CONSTANT),
+		.own_ns = figure(results, one, RESULT_OWN), .gap_ns = figure(results, one, RESULT_GAP),
+		.blocks = figure(results, one, RESULT_BLOCKS), .repeated = figure(results, one, RESULT_REPEATED),
+		.rival_ns = figure(results, one, RESULT_RIVAL), .ratio = figure(results, one, RESULT_RATIO),
+		.ratio_low = figure(results, one, RESULT_RATIO_LOW), .ratio_high = figure(results, one, RESULT_RATIO_HIGH),
+		.samples = one->values[RESULT_SAMPLES], .device = one->values[RESULT_DEVICE],
+	});
+}
+
+void evaluation_send_cases(const struct evaluation *evaluation, const struct stage *stage)
+{
+	struct run *run = evaluation->run;
+	const struct results *results = &evaluation->results;
+	enum verdict verdict = stage->judgement.verdict;
+	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT || verdict == VERDICT_MEMORY_LIMIT;
+	/* A harness tells a submission that raised from one that was wrong by its exit code only. */
+	enum verdict of_failed = verdict == VERDICT_RUNTIME_ERROR ? verdict : VERDICT_WRONG_ANSWER;
+	for (size_t i = 0; i < results->count; i++) {
+		const struct result_case *one = &results->cases[i];
+		if (results_failed(one)) {
+			send_case(run, stage, results, i, of_failed, one->values[RESULT_ERROR]);
+		} else if (results_passed(results, one)) {
+			send_case(run, stage, results, i, VERDICT_PASSED, one->values[RESULT_MESSAGE]);
+		} else if (broke_down) {
+			send_case(run, stage, results, i, verdict, buffer_string(&stage->judgement.message));
+			broke_down = false;
+		}
+	}
+}
+
+int64_t evaluation_limit_s(const struct evaluation *evaluation)
+{
+	return *(const int64_t *)(const void *)((const char *)evaluation->run->job->task + evaluation->kind->timeout_offset);
+}
+
+int evaluation_write_cases(const struct evaluation *evaluation, int folder, struct error *error)
+{
+	cleanup_buffer struct buffer text = {0};
+	for (size_t i = 0; i < evaluation->count; i++)
+		buffer_printf(&text, "%s\n", evaluation->cases[i]);
+	return folder_write(folder, "cases.txt", buffer_string(&text), text.length, 0444, error);
+}
+
+void evaluation_open_results(struct evaluation *evaluation)
+{
+	results_close(&evaluation->results);
+	results_open(&evaluation->results, evaluation->run->arena, evaluation->kind->family, evaluation->cases, evaluation->count);
+	evaluation->results.untimed = evaluation->kind->is_profiled;
+	evaluation->results.is_judge = evaluation->run->engine == ENGINE_ISOLATED;
+	evaluation->told = 0;
+	evaluation->is_measured = false;
+}
+
+void evaluation_look_before(struct evaluation *evaluation)
+{
+	const struct run *run = evaluation->run;
+	evaluation->has_gauge = evaluation->kind->is_timed && gauge_read(run->gauge, run->job->device.uuid, &evaluation->before);
+}
+
+void evaluation_send_conditions(struct evaluation *evaluation, const struct stage *stage)
+{
+	struct run *run = evaluation->run;
+	struct gauge_reading after;
+	if (!evaluation->has_gauge)
+		return;
+	json_t *conditions = json_pack("{s:o}", "before", gauge_json(&evaluation->before));
+	if (evaluation->is_measured)
+		json_object_set_new(conditions, "busy", gauge_json(&evaluation->busy));
+	if (gauge_read(run->gauge, run->job->device.uuid, &after))
+		json_object_set_new(conditions, "after", gauge_json(&after));
+	event_conditions(run->events, stage->position, conditions);
+	json_decref(conditions);
+}
+
+/* ---- the score ---- */
+
+/* A score could not be made of what was measured. */
+static void refuse_times(const struct run *run, struct judgement *judgement, const char *sentence)
+{
+	judgement->verdict = run->engine == ENGINE_ISOLATED ? VERDICT_INTERNAL_ERROR : VERDICT_PROTOCOL_VIOLATION;
+	buffer_text(&judgement->message, sentence);
+}
+
+/* The score of a ranked stage that has passed. Times that make none were not measured. */
+static void score(struct run *run, const struct results *results, struct judgement *judgement)
+{
+	struct error error;
+	double *means = arena_array(run->arena, double, results->count), *errs = arena_array(run->arena, double, results->count);
+	for (size_t i = 0; i < results->count; i++) {
+		means[i] = results_number(&results->cases[i], RESULT_MEAN);
+		errs[i] = results_number(&results->cases[i], RESULT_ERR);
+	}
+	if (task_score(run->job->task->ranking_by, means, errs, results->count, &run->score_ns, &run->score_err_ns, &error) == 0)
+		return;
+	run->score_ns = run->score_err_ns = NAN;
+	refuse_times(run, judgement, error.text);
+}
+
+/* How a submission compares with its rival. */
+static void compare(struct run *run, const struct results *results, struct judgement *judgement)
+{
+	struct task_ratio *cases = arena_array(run->arena, struct task_ratio, results->count);
+	bool good = results->count > 0;
+	for (size_t i = 0; i < results->count; i++) {
+		const struct result_case *one = &results->cases[i];
+		cases[i] = (struct task_ratio){
+			.ratio = results_number(one, RESULT_RATIO), .low = results_number(one, RESULT_RATIO_LOW),
+			.high = results_number(one, RESULT_RATIO_HIGH), .other_ns = results_number(one, RESULT_RIVAL),
+		};
+		good &= cases[i].low <= cases[i].ratio && cases[i].ratio <= cases[i].high && cases[i].other_ns > 0; /* false for NAN */
+	}
+	if (good)
+		run->ratio = task_ratio(run->job->task->ranking_by, cases, results->count);
+	else
+		refuse_times(run, judgement, "The judge has not said how the two submissions compare.");
+}
+
+/* ---- stages ---- */
+
+/* The case lines of a stage: of the benchmarks only the last one where only that ranks. */
+static const char *const *stage_cases(const struct task *task, const struct stage_kind *kind, size_t *count)
+{
+	if (kind->family == RESULT_TESTS) {
+		*count = task->test_count;
+		return task->tests;
+	}
+	bool last = task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1;
+	*count = last ? 1 : task->benchmark_count;
+	return last ? task->benchmarks + task->benchmark_count - 1 : task->benchmarks;
+}
+
+/* As if nothing had run in this stage yet. */
+static int start_again(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+{
+	buffer_free(&stage->judgement.message);
+	stage->judgement = (struct judgement){0};
+	evaluation_open_results(evaluation);
+	workspace_close_stage(&run->workspace);
+	return workspace_open_stage(&run->workspace, stage->name, error);
+}
+
+/* With the engine that the job is for, or with the other one if the judge finds that the task cannot be split. */
+static int run_cases(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+{
+	int rc = 0;
+	if (run->engine == ENGINE_ISOLATED) {
+		rc = engine_isolated(run, stage, evaluation, error);
+		if (rc || run->engine == ENGINE_ISOLATED)
+			return rc;
+		rc = start_again(run, stage, evaluation, error);
+	}
+	return rc ? rc : engine_custom(run, stage, evaluation, error);
+}
+
+/* Of the cases of its kind a stage has all; but a profiler looks at one at a time. */
+static int evaluate(struct run *run, struct stage *stage, struct profiler *profiler, struct error *error)
+{
+	struct evaluation evaluation = { .run = run, .kind = stage->kind, .first = stage->first_case, .profiler = profiler };
+	evaluation.cases = stage_cases(run->job->task, stage->kind, &evaluation.all);
+	if (!evaluation.all)
+		return fail(error, ERROR_INPUT, "The task has no %s.", stage->kind->family == RESULT_TESTS ? "tests" : "benchmarks");
+	evaluation.cases += evaluation.first;
+	evaluation.count = stage->kind->is_profiled ? 1 : evaluation.all;
+	evaluation_open_results(&evaluation);
+	tell_progress(&evaluation);
+	int rc = run_cases(run, stage, &evaluation, error);
+	bool passed = !rc && stage->judgement.verdict == VERDICT_PASSED;
+	if (passed && stage->kind == &KINDS[KIND_RANKED])
+		score(run, &evaluation.results, &stage->judgement);
+	if (passed && stage->kind == &KINDS[KIND_COMPARE])
+		compare(run, &evaluation.results, &stage->judgement);
+	if (!rc && !stage->kind->is_profiled)
+		evaluation_send_cases(&evaluation, stage);
+	stage->nonce = evaluation.results.nonce;
+	results_close(&evaluation.results);
+	return rc;
+}
+
+static int compile(struct run *run, struct stage *stage, struct error *error)
+{
+	event_progress(run->events, "compile");
+	return run->job->task->language == TASK_PY ? compile_py(run, stage, error) : compile_cu(run, stage, error);
+}
+
+/* What failed on our side is nobody's wrong answer. */
+static void make_internal(struct judgement *judgement, const struct error *error)
+{
+	judgement->verdict = VERDICT_INTERNAL_ERROR;
+	judgement->machine_failed = error->code == ERROR_SYSTEM;
+	buffer_clear(&judgement->message);
+	buffer_text(&judgement->message, error->text);
+}
+
+static void perform(struct run *run, struct stage *stage, struct profiler *profiler)
+{
+	struct error error;
+	int rc = workspace_open_stage(&run->workspace, stage->name, &error);
+	if (!rc)
+		rc = stage->kind == &KINDS[KIND_COMPILE] ? compile(run, stage, &error) : evaluate(run, stage, profiler, &error);
+	if (rc)
+		make_internal(&stage->judgement, &error);
+	workspace_close_stage(&run->workspace);
+	if (!stage->begun)
+		return;
+	event_stage_end(run->events, &(struct stage_end_event){
+		.position = stage->position, .verdict = stage->judgement.verdict,
+		.message = buffer_string(&stage->judgement.message), .exited = stage->exited, .exit_code = stage->exit_code,
+		.duration_ms = stage->duration_ms, .nonce = stage->nonce,
+	});
+}
+
+/* How many stages there are of a kind. */
+static size_t stage_parts(const struct task *task, const struct stage_kind *kind)
+{
+	size_t cases = 1;
+	if (kind->is_profiled)
+		stage_cases(task, kind, &cases);
+	return cases ? cases : 1;
+}
+
+/* The position of the next stage; `judgement` is that of the last one that ran. */
+static int perform_kind(struct run *run, const struct stage_kind *kind, struct profiler *profiler, int position,
+	struct judgement *judgement)
+{
+	size_t parts = stage_parts(run->job->task, kind);
+	for (size_t part = 0; part < parts && judgement->verdict == VERDICT_PASSED; part++) {
+		struct stage stage = { .position = position++, .name = kind->name, .kind = kind, .first_case = part };
+		buffer_free(&judgement->message);
+		if (inbox_look(run->inbox)) {
+			judgement->verdict = VERDICT_CANCELLED;
+			buffer_text(&judgement->message, "The job was cancelled.");
+			break;
+		}
+		perform(run, &stage, profiler);
+		*judgement = stage.judgement;
+	}
+	return position;
+}
+
+void engine_run(struct run *run, struct judgement *judgement)
+{
+	struct profiler profiler = profiler_find(run->arena, run->job);
+	int position = 0;
+	*judgement = (struct judgement){ .verdict = VERDICT_PASSED };
+	for (int i = 0; i < STAGES[run->job->mode].count; i++)
+		position = perform_kind(run, &KINDS[STAGES[run->job->mode].kinds[i]], &profiler, position, judgement);
+}

@@ -1,0 +1,55 @@
+#include "worker/run/engine_files.h"
+
+#include "lib/scope.h"
+#include "worker/run/folder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The bytes of a file between SYMBOL and SYMBOL_end. */
+#define EMBED(symbol, path) \
+	__asm__(".section .rodata.engine, \"a\"\n" \
+		".balign 16\n" \
+		".hidden engine_" #symbol ", engine_" #symbol "_end\n" \
+		".global engine_" #symbol ", engine_" #symbol "_end\n" \
+		"engine_" #symbol ": .incbin \"" path "\"\n" \
+		"engine_" #symbol "_end: .byte 0\n" \
+		".previous\n"); \
+	extern const char engine_##symbol[], engine_##symbol##_end[];
+
+#define MODULE(name) EMBED(name, "harness/isolated/" #name ".py")
+#include "worker/run/engine_files.list"
+#undef MODULE
+EMBED(native, ENGINE_LIBRARY)
+
+static const struct { const char *name, *bytes, *end; } FILES[] = {
+#define MODULE(name) { #name ".py", engine_##name, engine_##name##_end },
+#include "worker/run/engine_files.list"
+#undef MODULE
+	{ "native.so", engine_native, engine_native_end },
+};
+
+/* No secret is in these; a contestant has no use for them. */
+static const char *const OF_JUDGE[] = { "judge.py", "podium_statistics.py" };
+
+static bool is_of_judge(const char *name)
+{
+	for (size_t i = 0; i < COUNT(OF_JUDGE); i++)
+		if (strcmp(OF_JUDGE[i], name) == 0)
+			return true;
+	return false;
+}
+
+int engine_files_write(int stage, bool is_judge, struct error *error)
+{
+	for (size_t i = 0; i < COUNT(FILES); i++) {
+		char path[80];
+		snprintf(path, sizeof path, "engine/%s", FILES[i].name);
+		if (!is_judge && is_of_judge(FILES[i].name))
+			continue;
+		int rc = folder_write(stage, path, FILES[i].bytes, (size_t)(FILES[i].end - FILES[i].bytes), 0444, error);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
