@@ -25,6 +25,7 @@ SEED = 271828182845
 USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
 SETTLE_S = 10
+HELPERS = ("attack.py", "gpu.py", "channel.py")
 # Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the driver.
 LIMITS = {"CPU": ("--memory", "1024", "--disk", "256", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
@@ -48,7 +49,7 @@ def own_folder(name, top):
 	"""A task folder of the attacks, complete."""
 	folder = top / name
 	shutil.copytree(HERE / "tasks" / name, folder)
-	for helper in ("attack.py", "gpu.py"):
+	for helper in HELPERS:
 		shutil.copy(HERE / helper, folder)
 	return folder
 
@@ -243,18 +244,19 @@ class Host:
 			return jobs_of(own_folder(name, self.top))[0]
 		return jobs_of(ROOT / "tasks" / name)[0]
 
-	def fill_in(self, text, task="", variant="", beside=""):
+	def fill_in(self, text, task="", variant="", beside="", engine=""):
 		"""A variant may hold other words, so its turn comes first."""
 		right = next((path.read_text() for name in ("right.py", "passed.py") if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
 		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)), ("SECRET", str(self.victim / "secret")),
-				("PORT", str(self.port)), ("PROGRAMS", str(self.programs)), ("BESIDE", beside), ("TASK", task), ("RIGHT", right)):
+				("PORT", str(self.port)), ("PROGRAMS", str(self.programs)), ("BESIDE", beside), ("ENGINE", engine), ("TASK", task),
+				("RIGHT", right)):
 			text = text.replace(f"@{word}@", value)
 		return text
 
-	def run(self, task, submission, mode="test", device=None, change=None):
+	def run(self, task, submission, mode="test", device=None, change=None, engine="custom"):
 		kind = self.task(task)
 		self.count += 1
-		message = {"id": self.count, "mode": mode, "device": device or self.device, "task": kind["task"], "files": kind["files"],
+		message = {"id": self.count, "mode": mode, "device": device or self.device, "task": {**kind["task"], "engine": engine}, "files": kind["files"],
 			"submission": {"name": kind["submission"]["name"], "text": submission}, "python": PYTHON, "nvcc": NVCC}
 		if mode == "ranked":
 			message["secret_seed"] = SEED
@@ -262,9 +264,9 @@ class Host:
 		self.runner.send({"job": message})
 		return self.runner.result(self.count)
 
-	def expect_honest(self):
+	def expect_honest(self, engine):
 		"""The next job is a good one, and must pass."""
-		result = self.run("probe_py", "def custom_kernel(data): return data + data\n")
+		result = self.run("probe_py", "def custom_kernel(data): return data + data\n", engine=engine)
 		if result.verdict != "passed":
 			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
 
