@@ -80,7 +80,7 @@ $(B)/libpodium.a: $(call objects,lib)
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
 $(B)/libworker.a: $(filter-out %/main.o,$(call objects,worker))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
-$(B)/libweb.a $(B)/libworker.a $(B)/librun.a:
+$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libisolated.a:
 	@rm -f $@
 	$(call quietly,AR)ar rcs $@ $^
 
@@ -129,11 +129,19 @@ $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)
 	@printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@
 
+# For Python too, so without sanitizers; podium-run brings it to the judge and the contestants.
+ISOLATED := $(wildcard harness/isolated/*.c)
+$(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl
+$(B)/libisolated.a: $(call objects,harness/isolated)
+
 # A test links the part whose headers it includes.
 including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))
 $(call including,(cgi|templates)/): $(B)/libweb.a
 $(call including,worker/run/): $(B)/librun.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
+$(call including,harness/isolated/): $(B)/libisolated.a
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl

@@ -5,7 +5,7 @@
  *	contestant  a process with a submission in it. Every byte that comes from it is hostile.
  *
  * It needs nothing but the C library. The CUDA driver and NVML are bound when they are first asked for, from
- * declarations of our own (cuda.h, which a test holds against the toolkit's). On the CPU device all memory is a sealed
+ * declarations of our own (driver.h, which a test holds against the toolkit's). On the CPU device all memory is a sealed
  * memfd and everything else is the same, so the protocol is tested without a GPU.
  *
  * It is compiled as C: into native.so, which Python loads with ctypes, and into the programs of CUDA C++ tasks.
@@ -33,19 +33,30 @@ const char *isolated_why(void);
 
 /* ---- the page ----
  *
- * 4096 bytes in a memfd whose size is sealed. One contestant has one page. A call goes like this:
+ * 4096 bytes in a memfd whose size is sealed. One contestant has one page. Call number n goes like this:
  *
- *	judge: slot, command; armed = n; wakes who sleeps     contestant: sleeps on `armed`, takes the slot, makes ready
- *	                                                      what has no secret; ready = n; looks at `called` all the time
- *	judge: puts the input into the slot
- *	judge: time; called = n; looks at `done` all the time
+ *	judge: command, slot, cpu; armed = n; wakes           contestant: sleeps on `armed`, takes the slot, makes ready
+ *	who sleeps                                            what has no secret; ready = n; looks at `called` all the time
+ *	judge: enqueues what puts the input into the slot,
+ *	last of all a mark, "the head has ended";
+ *	called = n; time when the mark is there (without
+ *	a head: when it rang); looks at `done` all the time
  *	                                                      contestant: calls the kernel, waits for the device,
  *	                                                      status, spec, own_ns; done = n; sleeps
  *	judge: time; probes
+ *
+ * The contestant can write every byte of the page at any time, so the judge believes none of it: it never reads what is
+ * its own (n is in struct isolated_call), reads each of the contestant's fields once, and takes `ready` and `done` only
+ * as n - 1 (not yet) or n (now); any other number is a violation, as is a `done` before the bell or before the head has
+ * ended. What else is written there has no effect on the judge. It waits for no futex, only for time to pass.
  */
 enum { isolated_page_bytes = 4096 };
 
-enum isolated_command { ISOLATED_CALL = 1, ISOLATED_LEAVE };
+enum isolated_command {
+	ISOLATED_CALL = 1,
+	ISOLATED_LEAVE,
+	ISOLATED_NOTHING, /* to the null contestant: be done at once, without any work on the device */
+};
 
 enum isolated_status {
 	ISOLATED_RETURNED,  /* the outputs lie where the spec says */
@@ -56,13 +67,14 @@ enum isolated_status {
 };
 
 struct isolated_page {
-	/* the judge's */
-	_Alignas(64) uint32_t armed;
+	/* the judge's; what is written and read at the same time lies in cache lines of its own */
+	__attribute__((aligned(64))) uint32_t armed;
 	uint32_t command, slot;
-	_Alignas(64) uint32_t called;
+	int32_t cpu;          /* on which the contestant's main thread is to run during the call; -1: on any */
+	__attribute__((aligned(64))) uint32_t called;
 	/* the contestant's */
-	_Alignas(64) uint32_t ready;
-	_Alignas(64) uint32_t done;
+	__attribute__((aligned(64))) uint32_t ready;
+	__attribute__((aligned(64))) uint32_t done;
 	uint32_t status, spec;
 	double own_ns;        /* what the contestant measured itself: shown, never believed */
 };
@@ -84,39 +96,73 @@ struct isolated_probe {
 
 enum { isolated_most_probes = 16, isolated_most_probe_bytes = 4096 };
 
+/* One for each contestant, kept from call to call; all zero but for what is asked for. */
 struct isolated_call {
 	struct isolated_page *page;
-	int socket;           /* where the end of the contestant shows */
+	int32_t socket;       /* where the end of the contestant shows; -1: nowhere */
+	uint32_t number;      /* of the last call on this page, which isolated_arm counts on; 0 at first */
+	uint32_t command;     /* ISOLATED_CALL or ISOLATED_NOTHING */
 	uint32_t slot;
-	int64_t limit_ns;     /* for the call */
-	const struct isolated_probe *probes;
+	int32_t cpu;          /* for the contestant's main thread; -1: any */
+	uint32_t is_gated;    /* the probes of GPU memory are enqueued before the ring, behind a gate that opens at "done" */
+	int64_t limit_ns;     /* from when it is armed to "ready", and from the ring to "done" */
+	const uint32_t *head; /* by isolated_head_make; the clock starts when it is head_value. NULL: it starts with the ring */
+	uint32_t head_value;
 	uint32_t probe_count; /* 0: none */
+	const struct isolated_probe *probes;
 	uint8_t *seen;        /* probe_count * isolated_most_probe_bytes, what the probes read */
-	/* filled in: */
-	int64_t elapsed_ns;   /* from the ring to "done", by CLOCK_MONOTONIC_RAW */
+	/* filled in, by CLOCK_MONOTONIC_RAW: */
+	int64_t head_ns;      /* from the ring to the end of the head; near 0 where it had ended before. 0 without a head */
+	int64_t elapsed_ns;   /* from the end of the head, or the ring, to "done" */
 	int64_t probed_ns;    /* from "done" to the end of the probes */
-	uint32_t status, spec;/* of the contestant; checked to be below ISOLATED_STATUSES */
+	uint32_t status, spec;/* of the contestant; status is checked to be below ISOLATED_STATUSES, spec is not */
 	double own_ns;        /* NAN where it is no positive finite number */
 };
 
-/* Tells the contestant that a call on this slot comes, and waits until it says that it is ready. */
+/* Tells the contestant that a call on this slot comes, and waits until it says that it is ready. Allocates what the
+ * probes need, so that nothing is allocated later. */
 int isolated_arm(struct isolated_call *call);
 
-/* Rings, waits for "done", takes the time, probes. Between the ring and "done" it does nothing but look; a contestant
- * that has ended is noticed within some milliseconds. */
+/* Rings, waits for the head and for "done", takes the time, probes. From the ring to "done" it does nothing but look; a
+ * contestant that has ended is noticed within some milliseconds. Whatever it returns, no probe is under way any more. */
 int isolated_ring(struct isolated_call *call);
+
+/* A word in pinned memory that the GPU writes, for struct isolated_call. It stays as long as the process. */
+int isolated_head_make(uint32_t **word);
+/* Enqueues on a stream (a cudaStream_t as a number; 0: the legacy default stream) what writes it, once all before has
+ * ended there. The value must be another one each time. */
+int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value);
 
 /* Tells the contestant to end. Does not wait. */
 void isolated_dismiss(struct isolated_page *page);
 
 /* ---- the contestant's side ---- */
 
+struct isolated_order { uint32_t command, slot; int32_t cpu; };
+
 /* Sleeps until a call is announced; fills in what it is. ISOLATED_GONE when the judge has ended. */
-int isolated_await(struct isolated_page *page, int socket, uint32_t *command, uint32_t *slot);
+int isolated_await(struct isolated_page *page, int socket, struct isolated_order *order);
 
 /* Says that it is ready, and returns when the bell rings. */
 int isolated_stand_by(struct isolated_page *page, int socket);
 void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
+
+/* ---- on which CPU a thread runs ----
+ *
+ * The clock of a contestant on another core goes wrong by 1 to 4 us, always the same for the same core (measured on an
+ * H200): the null contestant and the entry run on one and the same, the judge on another. */
+
+/* Two CPUs of different cores, out of those that the caller may run on, at random. -1 and -1 where there are fewer than
+ * three CPUs or all of them are one core: then nobody is tied to any. */
+int isolated_choose_cpus(int32_t *judge, int32_t *contestants);
+
+struct isolated_affinity { uint64_t cpus[16]; uint32_t is_pinned, unused; };
+
+/* The calling thread to this CPU, and back to where it was. A contestant does it between await and done of the calls that
+ * ask for it and not for good, or else the threads that a library starts would all be born on one core. cpu -1: nothing
+ * is done. */
+int isolated_pin(int32_t cpu, struct isolated_affinity *saved);
+void isolated_unpin(const struct isolated_affinity *saved);
 
 /* ---- frames: one message on a SOCK_SEQPACKET socket, always of the same size ---- */
 
@@ -145,11 +191,12 @@ struct isolated_frame {
 	uint8_t content[isolated_most_content_bytes];
 };
 
-/* Descriptors stay the caller's. */
+/* Descriptors stay the caller's. A peer that does not read for 10 s is a timeout. */
 int isolated_send(int socket, const struct isolated_frame *frame, const int *descriptors);
 
-/* `descriptors` NULL: none is taken, and a frame that brings some, as any of a wrong size or length, is a violation.
- * Received ones are the caller's to close. */
+/* Waits for limit_ns; negative: for ever. `descriptors` NULL: none is taken, and a frame that brings some is a violation,
+ * as is any of a wrong size, kind or length. Received ones are the caller's to close; the rest of the array is -1. What
+ * was sent before the other side ended is received first. */
 int isolated_receive(int socket, struct isolated_frame *frame, int descriptors[isolated_most_descriptors], int64_t limit_ns);
 
 /* ---- memory that both map ---- */
@@ -158,18 +205,21 @@ struct isolated_memory {
 	uint64_t address;   /* on the device or the host; 0: none */
 	uint64_t bytes;     /* as mapped: of a GPU a multiple of its granularity */
 	uint64_t handle;    /* the driver's */
-	int32_t descriptor; /* -1: it was given away or imported */
+	int32_t descriptor; /* closed when released; -1: it was given away or imported */
 	uint32_t is_cuda;
 };
 
+/* The judge's. On the host it is all zero and has its pages at once, so that no call pays for them. */
 int isolated_memory_make(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes);
-int isolated_memory_import(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor); /* closes it */
+/* The contestant's: `bytes` as the judge has them mapped. Closes the descriptor in any case. */
+int isolated_memory_import(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor);
+/* One whose bytes are 0 is nothing: after it was released, or could not be made. */
 void isolated_memory_release(struct isolated_memory *memory);
 
 /* ---- the device ---- */
 
-/* Binds the driver and takes the primary context of GPU 0 (as CUDA_VISIBLE_DEVICES counts), which torch and the
- * runtime use as well. */
+/* Binds the driver, takes the primary context of GPU 0 (as CUDA_VISIBLE_DEVICES counts), which torch and the runtime use
+ * as well, and makes it the calling thread's. Whatever needs it calls it; more than once does no harm. */
 int isolated_cuda_open(void);
 
 struct isolated_device_state { /* NAN, 0: the driver does not say */
@@ -177,7 +227,7 @@ struct isolated_device_state { /* NAN, 0: the driver does not say */
 	uint64_t slowed_by;   /* NVML's bits of clocks event reasons */
 };
 
-/* Of the GPU with this uuid ("GPU-..."), by NVML. */
+/* Of the GPU with this uuid ("GPU-..."), by NVML. What it does not say is NAN, 0; it fails only if there is no such GPU. */
 int isolated_device_look(const char *uuid, struct isolated_device_state *state);
 
 #ifdef __cplusplus

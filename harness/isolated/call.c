@@ -1,0 +1,174 @@
+/* The judge's side of a call. What it reads of the page may be anything at any time. */
+#include "inside.h"
+
+#include <linux/futex.h>
+#include <math.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static uint32_t look(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* Waiting looks at the word without a pause as long as precision matters, and gives the processor back afterwards. The
+ * clock and the socket are asked for seldom: to ask costs more than to look. */
+struct waiting {
+	const struct isolated_call *call;
+	int64_t begin_ns, awake_ns, looked_ns;
+	unsigned int looks;
+};
+
+static struct waiting begin_waiting(const struct isolated_call *call, int64_t begin_ns, int64_t awake_ns)
+{
+	return (struct waiting){ .call = call, .begin_ns = begin_ns, .awake_ns = awake_ns, .looked_ns = begin_ns };
+}
+
+static int keep_waiting(struct waiting *waiting)
+{
+	enum { looks = 64, look_at_socket_ns = 2 * isolated_ns_per_ms, nap_ns = 50 * isolated_ns_per_us };
+	isolated_pause();
+	if (++waiting->looks % looks && waiting->awake_ns)
+		return 0;
+	const int64_t now_ns = isolated_clock_ns(), waited_ns = now_ns - waiting->begin_ns;
+	if (waited_ns >= waiting->call->limit_ns)
+		return isolated_fail(ISOLATED_TIMEOUT, "The submission's process did not answer within %.3g s.",
+			(double)waiting->call->limit_ns / 1e9);
+	if (now_ns - waiting->looked_ns >= look_at_socket_ns) {
+		waiting->looked_ns = now_ns;
+		if (isolated_hung_up(waiting->call->socket))
+			return isolated_fail(ISOLATED_GONE, "The submission's process ended during a call.");
+	}
+	if (waited_ns >= waiting->awake_ns) {
+		waiting->awake_ns = 0;
+		isolated_sleep(nap_ns);
+	}
+	return 0;
+}
+
+/* ---- arm ---- */
+
+static int wrote_over(const char *field, uint32_t found)
+{
+	return isolated_fail(ISOLATED_VIOLATION, "The submission's process wrote over the page that it shares with the judge: "
+		"\"%s\" says %u, which is no number of a call.", field, found);
+}
+
+static int announce(const struct isolated_call *call)
+{
+	struct isolated_page *page = call->page;
+	const uint32_t last = call->number - 1, ready = look(&page->ready), done = look(&page->done);
+	if (ready != last)
+		return wrote_over("ready", ready);
+	if (done != last)
+		return wrote_over("done", done);
+	page->command = call->command;
+	page->slot = call->slot;
+	page->cpu = call->cpu;
+	__atomic_store_n(&page->armed, call->number, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &page->armed, FUTEX_WAKE, 1, NULL, NULL, 0);
+	return 0;
+}
+
+static int wait_until_ready(const struct isolated_call *call)
+{
+	struct waiting waiting = begin_waiting(call, isolated_clock_ns(), isolated_ns_per_ms);
+	int rc = 0;
+	for (uint32_t ready; !rc && (ready = look(&call->page->ready)) != call->number;)
+		rc = ready == call->number - 1 ? keep_waiting(&waiting) : wrote_over("ready", ready);
+	return rc;
+}
+
+int isolated_arm(struct isolated_call *call)
+{
+	if (call->command != ISOLATED_CALL && call->command != ISOLATED_NOTHING)
+		return isolated_fail(ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
+	int rc = isolated_probes_prepare(call);
+	if (rc)
+		return rc;
+	call->number++;
+	rc = announce(call);
+	return rc ? rc : wait_until_ready(call);
+}
+
+/* ---- ring ---- */
+
+static bool head_has_ended(const struct isolated_call *call)
+{
+	return look(call->head) == call->head_value;
+}
+
+/* Returns when the clock starts. "done" is read first, so that one which came after the head is not taken for early. */
+static int wait_for_head(struct isolated_call *call, int64_t rung_ns, int64_t *start_ns)
+{
+	struct waiting waiting = begin_waiting(call, rung_ns, 100 * isolated_ns_per_ms);
+	for (;;) {
+		const uint32_t done = look(&call->page->done);
+		if (head_has_ended(call))
+			break;
+		if (done == call->number)
+			return isolated_fail(ISOLATED_VIOLATION, "The submission's process said that it was done before it had its input.");
+		int rc = keep_waiting(&waiting);
+		if (rc)
+			return rc;
+	}
+	*start_ns = isolated_clock_ns();
+	call->head_ns = *start_ns - rung_ns;
+	return 0;
+}
+
+static int wait_until_done(struct isolated_call *call, int64_t rung_ns)
+{
+	struct waiting waiting = begin_waiting(call, rung_ns, 100 * isolated_ns_per_ms);
+	int rc = 0;
+	for (uint32_t done; !rc && (done = look(&call->page->done)) != call->number;)
+		rc = done == call->number - 1 ? keep_waiting(&waiting) : wrote_over("done", done);
+	/* One that is done may end, and may have been done after it was last looked at. */
+	return rc == ISOLATED_GONE && look(&call->page->done) == call->number ? 0 : rc;
+}
+
+static int take_result(struct isolated_call *call)
+{
+	const struct isolated_page *page = call->page;
+	uint64_t own = __atomic_load_n((const uint64_t *)(const void *)&page->own_ns, __ATOMIC_RELAXED);
+	call->status = look(&page->status);
+	call->spec = look(&page->spec);
+	memcpy(&call->own_ns, &own, sizeof call->own_ns);
+	if (!isfinite(call->own_ns) || call->own_ns <= 0)
+		call->own_ns = NAN;
+	return call->status < ISOLATED_STATUSES ? 0 : isolated_fail(ISOLATED_VIOLATION,
+		"The submission's process ended a call with status %u, which there is not.", call->status);
+}
+
+static int ring_and_wait(struct isolated_call *call)
+{
+	const int64_t rung_ns = isolated_clock_ns();
+	int64_t start_ns = rung_ns;
+	call->head_ns = 0;
+	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
+	int rc = call->head ? wait_for_head(call, rung_ns, &start_ns) : 0;
+	if (!rc)
+		rc = wait_until_done(call, rung_ns);
+	const int64_t done_ns = isolated_clock_ns();
+	if (rc) {
+		isolated_probes_abandon();
+		return rc;
+	}
+	call->elapsed_ns = done_ns - start_ns;
+	rc = isolated_probes_read(call);
+	call->probed_ns = isolated_clock_ns() - done_ns;
+	return rc;
+}
+
+int isolated_ring(struct isolated_call *call)
+{
+	const uint32_t done = look(&call->page->done);
+	if (done != call->number - 1)
+		return done == call->number ? isolated_fail(ISOLATED_VIOLATION,
+			"The submission's process said that it was done before it was called.") : wrote_over("done", done);
+	int rc = isolated_probes_gate(call);
+	if (!rc)
+		rc = ring_and_wait(call);
+	return rc ? rc : take_result(call);
+}

@@ -1,0 +1,45 @@
+#include "inside.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static char why[512];
+
+const char *isolated_why(void)
+{
+	return why;
+}
+
+int isolated_fail(int error, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(why, sizeof why, format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+int isolated_fail_errno(const char *format, ...)
+{
+	const char *meaning = strerror(errno);
+	char what[sizeof why / 2];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(what, sizeof what, format, arguments);
+	va_end(arguments);
+	return isolated_fail(ISOLATED_FAILED, "%s: %s.", what, meaning);
+}
+
+void isolated_sleep(int64_t ns)
+{
+	nanosleep(&(struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 }, NULL);
+}
+
+bool isolated_hung_up(int socket)
+{
+	struct pollfd looked = { .fd = socket, .events = POLLRDHUP };
+	return poll(&looked, 1, 0) > 0;
+}

@@ -1,0 +1,644 @@
+"""The judge of the isolated engine: makes inputs, holds the clock, checks outputs, decides. It never runs a line of a
+submission; that is in another process, the contestant, of which every byte is hostile. docs/judge.md explains the engine.
+
+    POPCORN_FD=3 python3 judge.py MODE CASEFILE      in the folder with the task's files
+
+MODE                   test, benchmark, leaderboard, or compare
+descriptor 4, 5, 6     sockets to the contestants: the empty kernel, the submission, in compare the one to compare it with
+POPCORN_FD             an open descriptor that takes the results, one `key: value` a line
+POPCORN_SEED           the secret of all seeds
+PODIUM_DEVICE_UUID     the GPU, for what its driver says about clocks and temperature
+PODIUM_TIME_LIMIT_S    how long all of it may take; 120 s if it is not set
+
+Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error; 110 a CUDA error
+left the GPU unusable; 114 the submission did not answer in time; 116 it broke the rules of the judge; 117 its process ended.
+Not the submission's fault: 2 usage, or the task's files cannot be imported; 111 no way to report; 113 a case cannot be read,
+or no input can be made for it; 115 the task cannot be judged in two processes, and nothing was judged.
+"""
+import base64
+import contextlib
+import importlib
+import itertools
+import json
+import os
+import struct
+import sys
+import traceback
+from time import monotonic
+
+import podium_cases
+import podium_staging as staging
+import podium_statistics as statistics
+import podium_tensors
+import podium_tree as tree
+import podium_wire as wire
+from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
+	CaseFailed, Side, Stop)
+
+OURS = os.path.dirname(os.path.abspath(__file__))
+NULL, ENTRY, RIVAL = 4, 5, 6
+MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
+WITH_NONCE = ("leaderboard", "compare")
+KEPT = ("reference", "reference_code")   # modules that contestants do not get
+LIMIT_S = 120.0
+# Of one call. The first one of a case compiles and tunes, so that it may take half of the time that is left.
+FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
+SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
+LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
+SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"))
+IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
+
+
+def say(text):
+	with contextlib.suppress(OSError):
+		os.write(2, f"{text}\n".encode("utf-8", "backslashreplace"))
+
+
+# ---- the results ----
+
+
+class Report:
+	"""Writes `key: value` lines to the descriptor that POPCORN_FD names."""
+
+	def __init__(self):
+		given = os.environ.pop("POPCORN_FD", None)
+		try:
+			self._fd = os.dup(int(given))
+			if int(given) > 2:
+				os.close(int(given))
+		except (TypeError, ValueError, OSError):
+			say(f"judge.py: POPCORN_FD must be the number of an open descriptor that takes the results; it is {given!r}.")
+			os._exit(EXIT_REPORT)
+
+	def line(self, key, value):
+		value = str(value).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\\n")
+		rest = f"{key}: {value}\n".encode("utf-8", "backslashreplace")
+		try:
+			while rest:
+				rest = rest[os.write(self._fd, rest):]
+		except OSError as error:
+			say(f"judge.py: the results cannot be written: {error}")
+			os._exit(EXIT_REPORT)
+
+
+# ---- the task ----
+
+
+def explain(error, most_lines=12):
+	"""The end of a traceback, without the frames of the engine."""
+	frame = error.__traceback__
+	while frame is not None and os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS:
+		frame = frame.tb_next
+	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
+	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
+
+
+@contextlib.contextmanager
+def failing_with(code, what):
+	"""Turns what the task's own code raises into a CaseFailed."""
+	try:
+		yield
+	except (CaseFailed, Stop, KeyboardInterrupt):
+		raise
+	except BaseException as error:
+		last = traceback.format_exception_only(type(error), error)[-1].strip()
+		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
+
+
+def read_answer(answer):
+	"""(good, text) of what check_implementation returned: a truth, that with a text, or a text about what is
+	wrong, which is empty if nothing is."""
+	if answer is None:
+		raise CaseFailed(EXIT_CASE, "check_implementation returned None, not whether the output is right.")
+	if isinstance(answer, (str, list)):
+		answer = (not answer, answer)
+	good, text = answer if isinstance(answer, tuple) else (answer, "")
+	return bool(good), text if isinstance(text, str) else "\n".join(map(str, text))
+
+
+class Task:
+	"""What reference.py offers."""
+
+	def __init__(self):
+		if not os.path.exists("reference.py"):
+			raise Stop(EXIT_UNSPLITTABLE, "The task has no reference.py.")
+		try:
+			reference = importlib.import_module("reference")
+		except BaseException as error:
+			say(explain(error))
+			raise Stop(EXIT_USAGE, f"The task's own files cannot be imported: {type(error).__name__}: {error}") from None
+		for name in ("generate_input", "check_implementation"):
+			if not callable(getattr(reference, name, None)):
+				raise Stop(EXIT_UNSPLITTABLE, f"The task's reference.py has no function {name}.")
+		self.generate_input, self._check = reference.generate_input, reference.check_implementation
+		self._is_output_of = getattr(reference, "is_output_of", None)
+		self.classes = {}
+
+	def find_classes(self, torch):
+		"""The named tuples that both sides can import."""
+		here = os.getcwd() + os.sep
+		for name, module in list(sys.modules.items()):
+			if name not in KEPT and (getattr(module, "__file__", None) or "").startswith(here):
+				found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")]
+				self.classes.update((f"{value.__module__}:{value.__qualname__}", value) for value in found if value.__module__ == name)
+		if torch:
+			self.classes["torch:Size"] = torch.Size
+
+	def can_import(self, value):
+		return tree.class_name(value) in self.classes
+
+	def check(self, data, image, snapshot):
+		"""Raises CaseFailed unless the outputs are right. Returns what the check says about right ones."""
+		fault = snapshot.bool_fault()
+		if fault:
+			raise CaseFailed(EXIT_WRONG, fault)
+		if self._is_output_of:
+			given, tensors = snapshot.input_tree(image, self.classes)
+			with failing_with(EXIT_RAISED, "is_output_of could not work with what custom_kernel returned; it"):
+				is_given = self._is_output_of(given, snapshot.output_tree(self.classes, tensors))
+			if not is_given:
+				raise CaseFailed(EXIT_WRONG, "custom_kernel did not return the output that it was given to fill.")
+		with failing_with(EXIT_RAISED, "check_implementation could not work with what custom_kernel returned; it"):
+			good, text = read_answer(self._check(data, snapshot.output_tree(self.classes)))
+		if not good:
+			raise CaseFailed(EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
+		return text
+
+
+# ---- the device while a case is measured ----
+
+
+class Conditions:
+	"""What the GPU's driver says at the borders of blocks."""
+
+	def __init__(self, uuid):
+		self._uuid, self._least, self._most, self._slowed_by = uuid, {}, {}, 0
+
+	def look(self):
+		"""Returns the bits of what slows the GPU down just now."""
+		figures, slowed_by = wire.device_look(self._uuid)
+		for name, figure in figures.items():
+			self._least[name] = min(figure, self._least.get(name, figure))
+			self._most[name] = max(figure, self._most.get(name, figure))
+		self._slowed_by |= slowed_by
+		return slowed_by & IS_SLOW
+
+	def as_json(self):
+		"""One line, or None where the driver says nothing."""
+		if not self._least:
+			return None
+		ranges = {name: [self._least[name], self._most[name]] for name in self._least}
+		return json.dumps({**ranges, "slowed_by": names_of(self._slowed_by)})
+
+
+def names_of(bits):
+	return [name for bit, name in SLOWED_BY if bits & bit]
+
+
+# ---- the time ----
+
+
+class Budget:
+	"""The time limit, divided among the cases."""
+
+	def __init__(self, limit_s):
+		self._end = monotonic() + limit_s * 0.97
+		self._end_of_cases = monotonic() + limit_s * SHARE_FOR_CASES
+
+	def left_s(self):
+		return max(1.0, self._end - monotonic())
+
+	def share_s(self, cases_left):
+		"""Until when the next of so many cases should end."""
+		return monotonic() + max(0.0, self._end_of_cases - monotonic()) / cases_left
+
+
+class Patience:
+	"""How long one call of a case may take."""
+
+	def __init__(self, budget):
+		self._budget, self._longest_s, self._is_first = budget, 0.0, True
+
+	def limit_s(self):
+		left = self._budget.left_s()
+		if self._is_first:
+			return min(left, max(FIRST_CALL_S, left / 2))
+		return min(left, max(CALL_S, CALL_FACTOR * self._longest_s))
+
+	def note(self, began):
+		self._is_first, self._longest_s = False, max(self._longest_s, monotonic() - began)
+
+
+# ---- one case ----
+
+
+class Measurement:
+	"""The counted calls of one side in a case."""
+
+	def __init__(self, side):
+		self.side, self.blocks, self.own, self.repeated, self.notes = side, [], [], 0, []
+
+	def values(self, rule):
+		return [block.value(rule) for block in self.blocks]
+
+
+class Trial:
+	"""One case and its contestants. `null`: None where nothing is timed."""
+
+	def __init__(self, judge, case, null, until):
+		self.judge, self.case, self.null, self.until = judge, case, null, until
+		self.device, self.task, self.rule = judge.device, judge.task, judge.rule
+		self.patience = {}
+		self.numbers = itertools.count()  # of inputs, none of which is made twice
+		self._after = None                # the list that the next head's duration goes to
+
+	def fresh(self, purpose, number=None):
+		return self.judge.make(*self.case.fresh(purpose, next(self.numbers) if number is None else number))
+
+	def begin(self, image):
+		sides = list(self.patience) + ([self.null] if self.null else [])
+		slots = self.device.slots_for(sum(image.slot_bytes()), len(sides))
+		for side in sides:
+			side.begin(image, self.device, slots)
+
+	def play(self, side, data, image, pinned=True):
+		"""One call, checked. Returns Taken and what the check says; (None, "") where the output has a new form."""
+		patience, began = self.patience[side], monotonic()
+		taken = side.play(image, patience.limit_s(), pinned)
+		patience.note(began)
+		if taken is None:
+			side.learn_spec(self.task.classes)
+			return None, ""
+		self._note_head(taken, None)
+		message = self.task.check(data, image, taken.snapshot)
+		side.examine_late(taken)
+		return taken, message
+
+	def play_null(self, side, image, heads=None):
+		self.null.follow(side, self.task.classes)
+		taken = self.null.play(image, FIRST_CALL_S)
+		if taken is None:
+			raise Stop(EXIT_USAGE, "The null contestant does not know what to return.")
+		self._note_head(taken, heads)
+		return taken
+
+	def _note_head(self, taken, heads):
+		"""The head of a call shows what the call before it left on the device."""
+		if self._after is not None:
+			self._after.append(taken.head_ns)
+		self._after = heads
+
+	def prepare(self, sides):
+		"""A call of each that does not count: it compiles, and shows the form of the output."""
+		self.patience = {side: Patience(self.judge.budget) for side in sides}
+		data, image = self.fresh("prepare")
+		self.begin(image)
+		for side in sides:
+			self.play(side, data, image, pinned=False)
+
+	def test(self, side):
+		"""The case as it is written. Returns what the check says."""
+		data, image = self.judge.make(*self.case.as_written())
+		for _ in range(staging.wire.MOST_PROBES + 1):
+			taken, message = self.play(side, data, image, pinned=False)
+			if taken:
+				return message
+		raise CaseFailed(EXIT_WRONG, "custom_kernel returned something of another form each time.")
+
+	def warm_up(self, measurement):
+		least, most = self.rule.warm_calls
+		end = monotonic() + self.rule.warm_s
+		for number in range(most):
+			if number >= least and monotonic() >= end:
+				break
+			self.pair(measurement, None)
+
+	def pair(self, measurement, block, number=None):
+		"""A call of the contestant and one of the null, in random order, with one input. `block`: None where it does not count."""
+		data, image = self.fresh("timed", number)
+		entry, null = None, None
+		for is_null in self.device.random.sample((False, True), 2):
+			if is_null and measurement.side.spec:
+				null = self.play_null(measurement.side, image, block.null_heads if block else None)
+			elif not is_null:
+				entry, _ = self.play(measurement.side, data, image)
+				self._after = block.heads if block else None
+		if entry and entry.own_ns is not None:
+			measurement.own.append(entry.own_ns)
+		if block and entry and null and entry.is_steady and null.is_steady:
+			block.calls.append(entry)
+			block.null.append(null)
+
+	def is_over(self, calls):
+		"""Whether the time is up, with as many calls as there must be."""
+		return monotonic() >= self.until and calls >= statistics.LEAST_CALLS
+
+	def block(self, measurement, first=None):
+		"""`first`: the number of its first input, where another block gets the same."""
+		block, before = statistics.Block(), sum(len(other.calls) for other in measurement.blocks)
+		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
+		while len(block.calls) < self.rule.calls and not self.is_over(before + len(block.calls)):
+			self.pair(measurement, block, next(numbers))
+		for _ in range(self.rule.bells):
+			block.bells.append(self.null.do_nothing())
+		self._after = None
+		block.slowed_by = self.judge.conditions.look()
+		for call in block.calls + block.null:
+			call.snapshot = None
+		return block
+
+	def why_again(self, block):
+		"""Why a block is not to be believed, or None."""
+		if block.slowed_by:
+			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
+		return "the constant moved" if block.constant_moved() else None
+
+	def measure(self, side):
+		measurement = Measurement(side)
+		self.warm_up(measurement)
+		self.judge.conditions.look()
+		while not statistics.is_enough(measurement.values(self.rule), self.rule) if measurement.blocks else True:
+			block = self.block(measurement)
+			if len(block.calls) < statistics.LEAST_CALLS and measurement.blocks:
+				break
+			why = self.why_again(block)
+			if why and measurement.repeated < statistics.MOST_REPEATS and monotonic() < self.until:
+				measurement.repeated += 1
+				continue
+			measurement.blocks.append(block)
+			if why:
+				measurement.notes.append(why)
+			if monotonic() >= self.until:
+				break
+		return measurement
+
+	def compare(self, entry, rival):
+		"""Blocks in the order ABBA, each pair with the same inputs. Returns both measurements."""
+		both = [Measurement(entry), Measurement(rival)]
+		for measurement in both:
+			self.warm_up(measurement)
+		self.judge.conditions.look()
+		first = 1 << 20
+		for pair in itertools.count():
+			blocks = {}
+			for measurement in both if pair % 2 == 0 else both[::-1]:
+				blocks[measurement] = self.block(measurement, first)
+			first += 1 << 10
+			self.accept(both, blocks)
+			pairs = list(zip(both[0].values(self.rule), both[1].values(self.rule)))
+			if pairs and (statistics.is_decided(pairs, self.rule) or monotonic() >= self.until):
+				return both
+
+	def accept(self, both, blocks):
+		"""A pair of blocks, unless one of them is to be repeated."""
+		whys = [why for why in map(self.why_again, blocks.values()) if why]
+		if whys and both[0].repeated < statistics.MOST_REPEATS and monotonic() < self.until:
+			both[0].repeated += 1
+			return
+		if min(len(block.calls) for block in blocks.values()) < statistics.LEAST_CALLS and both[0].blocks:
+			return
+		both[0].notes.extend(whys)
+		for measurement in both:
+			measurement.blocks.append(blocks[measurement])
+
+	def end(self):
+		for side in [*self.patience, *([self.null] if self.null else [])]:
+			side.end()
+
+
+# ---- all cases ----
+
+
+class Judge:
+	def __init__(self, mode, report, seeds, cases, budget):
+		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
+		self.code, self.last_words = 0, ""
+		self.conditions = None
+
+	def open(self, torch, is_cuda, task):
+		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
+		if is_cuda:
+			torch.zeros(1, device=tensors.device)
+			wire.cuda_open()
+		self.device, self.task = staging.Device(tensors), task
+		self.rule = statistics.RULES["cuda" if is_cuda else "cpu"]
+		self.inputs = podium_cases.Inputs(task.generate_input, torch, self.device.poison)
+		self.uuid = os.environ.get("PODIUM_DEVICE_UUID", "") if is_cuda else ""
+
+	def make(self, arguments, generators_seed):
+		"""(data, image): an input that nobody has seen, and its bytes."""
+		with failing_with(EXIT_CASE, "generate_input"):
+			data = self.inputs.make(arguments, generators_seed)
+		try:
+			description = podium_cases.describe(data, self.device.tensors, self.task.can_import)
+			return data, staging.Image(description, self.device)
+		except tree.Unsplittable as fault:
+			raise Stop(EXIT_UNSPLITTABLE, fault.sentence("The input") + ".") from None
+
+	def look_at_inputs(self):
+		"""Whether the task can be split, before anything is judged: for each case an input, and another while there is time,
+		which must have the same form."""
+		end = monotonic() + LOOK_S
+		for case in self.cases:
+			mismatch = self.inputs.mismatch(case.arguments)
+			if mismatch:
+				raise Stop(EXIT_UNSPLITTABLE, f"generate_input does not take the arguments of the case {case.spec}: {mismatch}.")
+			image = self.make(*case.fresh("look", 0))[1]
+			self.need_room(image)
+			if monotonic() < end and self.make(*case.fresh("look", 1))[1].form != image.form:
+				raise Stop(EXIT_UNSPLITTABLE, f"Two inputs of the case {case.spec} have different forms: shapes, types, or views of each other.")
+
+	def need_room(self, image):
+		slot_bytes, free = sum(image.slot_bytes()), self.device.free_bytes()
+		if 6 * slot_bytes > free:
+			raise Stop(EXIT_UNSPLITTABLE, f"An input takes {slot_bytes / 2**20:,.0f} MiB, of which there must be several at a time, "
+				f"and {free / 2**20:,.0f} MiB are free.")
+
+	def run(self, entry, null, rival):
+		"""Runs every case, whatever becomes of the others. Returns the exit code."""
+		noun = MODES[self.mode]
+		self.report.line(f"{noun}-count", len(self.cases))
+		if self.seeds.nonce:
+			self.report.line("nonce", self.seeds.nonce.hex())
+		for index, case in enumerate(self.cases):
+			self.run_case(f"{noun}.{index}", index, case, entry, null, rival)
+		self.report.line("check", "fail" if self.code else "pass")
+		if self.last_words:
+			say(self.last_words)
+		return self.code
+
+	def run_case(self, key, index, case, entry, null, rival):
+		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
+		self.conditions = Conditions(self.uuid)
+		sides = [side for side in (entry, rival) if side]
+		until = self.budget.share_s(len(self.cases) - index)
+		trial = Trial(self, case, null, min(until, monotonic() + self.rule.most_s) if self.device.is_cuda else until)
+		try:
+			if self.code == EXIT_CUDA:
+				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
+			lines = self.judge_case(trial, sides)
+			self.tell(key, case, [*lines, ("status", "pass")])
+		except CaseFailed as failure:
+			self.fail(key, where, case, failure)
+		except Stop as end:
+			raise Stop(end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
+		finally:
+			trial.end()
+
+	def judge_case(self, trial, sides):
+		"""The result lines of a case that passes."""
+		trial.prepare(sides)
+		if self.mode == "test":
+			message = trial.test(sides[0])
+			return [("message", message)] if message else []
+		if not self.device.is_cuda:
+			trial.until = min(trial.until, monotonic() + self.rule.most_s)
+		if self.mode == "compare":
+			ours, theirs = trial.compare(*sides)
+			return self.figures(ours) + self.comparison(ours, theirs)
+		return self.figures(trial.measure(sides[0]))
+
+	def tell(self, key, case, lines):
+		self.report.line(f"{key}.spec", case.spec)
+		for name, value in lines:
+			self.report.line(f"{key}.{name}", value)
+
+	def fail(self, key, where, case, failure):
+		self.tell(key, case, [("status", "fail"), ("error", failure.text[:MOST_TEXT])])
+		say(f"{where}: {failure.text}")
+		if not self.code:
+			self.code = failure.code
+			self.last_words = f"{where}: {failure.text.splitlines()[0]}"
+
+	def figures(self, measurement):
+		summary = statistics.Summary(measurement.blocks, measurement.own, self.rule)
+		samples = statistics.thinned(summary.samples)
+		message = self.message(measurement, summary)
+		optional = [("message", message), ("own", summary.own), ("gap", summary.overrun or None), ("device", self.conditions.as_json())]
+		return [("runs", summary.runs), ("mean", summary.mean), ("std", summary.std), ("err", summary.err), ("best", summary.best),
+			("worst", summary.worst), ("median", summary.median), ("low", summary.low), ("high", summary.high),
+			("constant", summary.constant), ("blocks", summary.blocks), ("repeated", measurement.repeated),
+			("samples", base64.b64encode(struct.pack(f"<{len(samples)}f", *samples)).decode()),
+			*((name, value) for name, value in optional if value)]
+
+	def message(self, measurement, summary):
+		"""What one should know about the figures, in sentences."""
+		said = []
+		if summary.blocks < statistics.LEAST_BLOCKS and self.mode != "compare":
+			said.append(f"The time limit left room for {summary.runs} calls in {summary.blocks} block{'s' if summary.blocks > 1 else ''}.")
+		for why in dict.fromkeys(measurement.notes):
+			said.append(f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}, although {measurement.repeated} were repeated.")
+		if summary.overrun:
+			said.append(f"Work that the submission left on the GPU after its calls was added: {summary.overrun / 1000:.1f} us a call.")
+		return " ".join(said)
+
+	def comparison(self, ours, theirs):
+		found = statistics.Comparison(list(zip(ours.values(self.rule), theirs.values(self.rule))))
+		return [("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
+
+
+# ---- the start ----
+
+
+def read_secret():
+	secret = os.environ.pop("POPCORN_SEED", "")
+	if secret and not podium_cases.INTEGER.fullmatch(secret):
+		raise Stop(EXIT_CASE, "POPCORN_SEED is not a whole number.")
+	return int(secret) if secret else None
+
+
+def find_torch():
+	"""(torch or None, whether there is a GPU): torch is imported for its sake alone."""
+	if not os.environ.get("CUDA_VISIBLE_DEVICES"):
+		return None, False
+	try:
+		import torch
+		return torch, torch.cuda.is_available()
+	except ImportError:
+		return None, False
+
+
+def is_open(descriptor):
+	try:
+		os.fstat(descriptor)
+		return True
+	except OSError:
+		return False
+
+
+def open_sides(mode):
+	"""(the entry, the null, the rival); None for those that this mode does without."""
+	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The submission to compare with"}
+	if mode != "compare":
+		del wanted[RIVAL]
+	missing = [noun for descriptor, noun in wanted.items() if not is_open(descriptor)]
+	if missing:
+		raise Stop(EXIT_USAGE, f"{missing[0]} has no socket.")
+	cpus = wire.choose_cpus()
+	sides = {descriptor: Side(descriptor, noun, descriptor == NULL, cpus) for descriptor, noun in wanted.items()}
+	return sides[ENTRY], sides[NULL], sides.get(RIVAL)
+
+
+def need_one_gpu():
+	if os.environ.get("POPCORN_GPUS", "1") not in ("", "1"):
+		raise Stop(EXIT_UNSPLITTABLE, "The task uses several GPUs.")
+
+
+def judge(mode, path, report, sides):
+	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
+	budget = Budget(limit_s)
+	seeds = podium_cases.Seeds(read_secret(), mode in WITH_NONCE)
+	cases = podium_cases.read_cases(path, seeds)
+	need_one_gpu()
+	sides.extend(side for side in open_sides(mode) if side)
+	torch, is_cuda = find_torch()
+	for side in sides:
+		side.greet(is_cuda)
+	sys.path[0] = os.getcwd()
+	task = Task()
+	torch = sys.modules.get("torch")
+	task.find_classes(torch)
+	run = Judge(mode, report, seeds, cases, budget)
+	run.open(torch, is_cuda, task)
+	try:
+		run.look_at_inputs()
+		for side in sides:
+			side.await_ready(budget.left_s())
+	except CaseFailed as failure:
+		report.line("error", failure.text[:MOST_TEXT])
+		report.line("check", "fail")
+		say(failure.text)
+		return failure.code
+	return run.run(sides[0], sides[1], sides[2] if len(sides) > 2 else None)
+
+
+def main(arguments):
+	if len(arguments) != 2 or arguments[0] not in MODES:
+		say(f"usage: python3 judge.py {{{'|'.join(MODES)}}} CASEFILE")
+		return EXIT_USAGE
+	report, sides = Report(), []
+	try:
+		return judge(*arguments, report, sides)
+	except podium_cases.CaseError as error:
+		code, sentence = EXIT_CASE, str(error)
+	except Stop as end:
+		code, sentence = end.code, end.sentence
+	finally:
+		for side in sides:
+			side.dismiss()
+	report.line("error", sentence[:MOST_TEXT])
+	say(sentence)
+	return code
+
+
+if __name__ == "__main__":
+	try:
+		status = main(sys.argv[1:])
+	except Exception:
+		say(traceback.format_exc())
+		status = EXIT_USAGE
+	with contextlib.suppress(Exception):
+		sys.stdout.flush()
+		sys.stderr.flush()
+	# The result stands: threads and exit handlers of the task cannot hold it up.
+	os._exit(status)

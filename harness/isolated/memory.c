@@ -1,0 +1,115 @@
+/* Memory on the host, and which kind it is. */
+#include "inside.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The limit on files holds for these as well, and who goes beyond it gets a signal. */
+static bool is_within_limit(uint64_t bytes)
+{
+	struct rlimit limit;
+	return bytes <= INT64_MAX && (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
+}
+
+int isolated_memfd_make(uint64_t bytes)
+{
+	if (!is_within_limit(bytes)) {
+		isolated_fail(ISOLATED_FAILED, "%llu bytes of memory are more than the limit on files allows.", (unsigned long long)bytes);
+		return -1;
+	}
+	int descriptor = memfd_create("podium", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (descriptor >= 0 && ftruncate(descriptor, (off_t)bytes) == 0
+		&& fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		return descriptor;
+	isolated_fail_errno("%llu bytes of shared memory cannot be made", (unsigned long long)bytes);
+	if (descriptor >= 0)
+		close(descriptor);
+	return -1;
+}
+
+/* Who reads behind the end of a file that he has mapped gets a signal. */
+void *isolated_memfd_map(int descriptor, uint64_t bytes)
+{
+	struct stat status;
+	if (fstat(descriptor, &status)) {
+		isolated_fail_errno("A descriptor of shared memory cannot be used");
+		return NULL;
+	}
+	if (!S_ISREG(status.st_mode) || status.st_size < 0 || (uint64_t)status.st_size < bytes) {
+		isolated_fail(ISOLATED_FAILED, "A descriptor of shared memory has fewer than the %llu bytes that it should have.",
+			(unsigned long long)bytes);
+		return NULL;
+	}
+	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+	if (address != MAP_FAILED)
+		return address;
+	isolated_fail_errno("%llu bytes of shared memory cannot be mapped", (unsigned long long)bytes);
+	return NULL;
+}
+
+static int map_host(struct isolated_memory *memory, int descriptor, uint64_t bytes)
+{
+	void *address = isolated_memfd_map(descriptor, bytes);
+	if (!address)
+		return ISOLATED_FAILED;
+	*memory = (struct isolated_memory){ .address = (uintptr_t)address, .bytes = bytes, .descriptor = -1 };
+	return 0;
+}
+
+static int make_host(struct isolated_memory *memory, uint64_t bytes)
+{
+	int descriptor = isolated_memfd_make(bytes);
+	if (descriptor < 0)
+		return ISOLATED_FAILED;
+	if (map_host(memory, descriptor, bytes)) {
+		close(descriptor);
+		return ISOLATED_FAILED;
+	}
+	memory->descriptor = descriptor;
+	return 0;
+}
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+static int is_no_size(struct isolated_memory *memory, uint64_t bytes)
+{
+	*memory = (struct isolated_memory){ .descriptor = -1 };
+	return bytes && bytes <= INT64_MAX ? 0 : isolated_fail(ISOLATED_FAILED, "Memory cannot have %llu bytes.", (unsigned long long)bytes);
+}
+
+int isolated_memory_make(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes)
+{
+	if (is_no_size(memory, bytes))
+		return ISOLATED_FAILED;
+	return is_cuda ? isolated_cuda_make(memory, bytes) : make_host(memory, whole_pages(bytes));
+}
+
+int isolated_memory_import(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor)
+{
+	int rc = is_no_size(memory, bytes);
+	if (!rc)
+		rc = is_cuda ? isolated_cuda_import(memory, bytes, descriptor) : map_host(memory, descriptor, bytes);
+	close(descriptor);
+	return rc;
+}
+
+void isolated_memory_release(struct isolated_memory *memory)
+{
+	if (!memory->bytes)
+		return;
+	if (memory->is_cuda)
+		isolated_cuda_release(memory);
+	else
+		munmap((void *)(uintptr_t)memory->address, memory->bytes);
+	if (memory->descriptor >= 0)
+		close(memory->descriptor);
+	*memory = (struct isolated_memory){ .descriptor = -1 };
+}

@@ -1,0 +1,312 @@
+"""One contestant as the judge sees it: greeting, its slots in the current case, one call.
+
+Every failure of the other side ends the run: Stop has the exit code and a sentence for people, for which `noun` says whose
+process this is. Exit codes are the contract with podium-run (docs/podium-run.md).
+"""
+import math
+import os
+from time import perf_counter_ns
+
+import podium_area
+import podium_staging as staging
+import podium_tree as tree
+import podium_wire as wire
+
+EXIT_RAISED, EXIT_USAGE, EXIT_CUDA, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 110, 111, 112, 113
+EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION, EXIT_GONE = 114, 115, 116, 117
+MOST_SPECS = 16        # forms of outputs in a case, and calls in which the form is another than in the one before
+MOST_TEXT = 6000
+FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
+MAP_LIMIT_S = 30.0
+MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
+
+
+class Stop(Exception):
+	"""The end of the run."""
+
+	def __init__(self, code, sentence):
+		super().__init__(sentence)
+		self.code, self.sentence = code, sentence
+
+
+class CaseFailed(Exception):
+	"""A case that did not pass: the exit code that this leads to, and the sentences for people."""
+
+	def __init__(self, code, text):
+		super().__init__(text)
+		self.code, self.text = code, text
+
+
+def clean(raw):
+	"""Text from a contestant, for people: valid, without control characters, and not long."""
+	text = raw[:4 * MOST_TEXT].decode("utf-8", "replace").replace("\r\n", "\n")
+	return "".join(letter for letter in text if letter in "\n\t" or letter.isprintable())[:MOST_TEXT]
+
+
+class Taken:
+	"""What came of one call."""
+
+	def __init__(self, call, snapshot):
+		self.elapsed_ns = float(call.elapsed_ns)
+		self.own_ns = None if math.isnan(call.own_ns) else call.own_ns
+		self.snapshot = snapshot
+		self.is_steady = True  # the outputs have the form of those of the call before
+		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot.
+		self.head_ns = self.touch_ns = self.take_ns = 0.0
+
+
+class Side:
+	"""`noun`: "The submission", or what else is in there."""
+
+	def __init__(self, descriptor, noun, is_null, cpus):
+		self.noun, self.is_null, self._socket = noun, is_null, descriptor
+		self._cpus = cpus  # the judge's, the contestant's
+		os.set_inheritable(descriptor, False)
+		self._page, self._page_descriptor = wire.page_make()
+		self._seen = staging.seen_buffer()
+		self._call = wire.Call(page=self._page, socket=descriptor, cpu=-1, seen=self._seen)
+		self._owed = 0  # answers MAPPED that have not been received
+		self.area, self.specs, self.spec = None, [], None
+
+	# ---- what goes wrong on the other side ----
+
+	def _because(self, error):
+		"""The end of the run for an exception of the wire."""
+		if self.is_null:
+			return Stop(EXIT_USAGE, f"The null contestant failed: {error}")
+		if isinstance(error, wire.Gone):
+			words = self._last_words()
+			return Stop(EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}")
+		if isinstance(error, wire.TimedOut):
+			return Stop(EXIT_TIME, f"{self.noun} did not answer within {self._call.limit_ns / 1e9:.3g} s.")
+		if isinstance(error, wire.Violation):
+			return Stop(EXIT_VIOLATION, str(error).replace("The submission's process", f"{self.noun}'s process"))
+		return Stop(EXIT_RAISED, f"The judge could not get what it needs: {error}")
+
+	def _last_words(self):
+		try:
+			kind, content, _ = wire.receive(self._socket, 0.0)
+			return clean(content) if kind == wire.TEXT else ""
+		except (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation):
+			return ""
+
+	def _try(self, function, *arguments):
+		try:
+			return function(*arguments)
+		except (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation) as error:
+			raise self._because(error) from None
+
+	def _receive(self, limit_s):
+		self._call.limit_ns = int(limit_s * 1e9)
+		return self._try(wire.receive, self._socket, limit_s)[:2]
+
+	def violation(self, predicate):
+		return self._because(wire.Violation(f"{self.noun}'s process {predicate}."))
+
+	# ---- greeting ----
+
+	def greet(self, is_cuda):
+		self._try(wire.send, self._socket, wire.HELLO, bytes(wire.Hello(wire.VERSION, int(is_cuda))), [self._page_descriptor])
+		os.close(self._page_descriptor)
+
+	def await_ready(self, limit_s):
+		"""Raises CaseFailed where the submission cannot be imported."""
+		kind, content = self._receive(limit_s)
+		if kind == wire.TEXT and not self.is_null:
+			raise CaseFailed(EXIT_RAISED, clean(content))
+		if kind != wire.READY:
+			raise self.violation(f"sent what was not asked for{': ' + clean(content) if kind == wire.TEXT else ''}")
+
+	def dismiss(self):
+		wire.dismiss(self._page)
+
+	# ---- a case ----
+
+	def begin(self, image, device, slots):
+		"""Gives memory for inputs like this one."""
+		self.end()
+		self.area = self._try(podium_area.Area.make, image.slot_bytes(), slots, device.tensors)
+		self.device, self._forms, self._bag = device, [image.form] * slots, []
+		head, descriptors = self.area.offer(slots)
+		self._send(wire.INPUTS, head + image.form, descriptors)
+
+	def end(self):
+		for spec in self.specs:
+			spec.release()
+		if self.area:
+			self.area.release()
+		self.area, self.specs, self.spec, self._changes = None, [], None, 0
+
+	def _send(self, kind, content, descriptors=()):
+		self._try(wire.send, self._socket, kind, content, descriptors)
+		self._owed += 1
+
+	def _room_for(self, image):
+		return all(need <= stride for need, stride in zip(image.slot_bytes(), self.area.strides))
+
+	def _choose_slot(self, image):
+		"""A random one of those that have not had their turn."""
+		if not self._bag:
+			self._bag = list(range(self.area.slots))
+			self.device.random.shuffle(self._bag)
+		slot = self._bag.pop()
+		if self._forms[slot] != image.form:
+			self._forms[slot] = image.form
+			self._send(wire.INPUT, podium_area.HEAD.pack(slot, self.area.slots, 0, 0, 0, 0) + image.form)
+		return slot
+
+	# ---- specs ----
+
+	def learn_spec(self, classes):
+		"""After a call whose output had a new form: takes the form and gives memory for it."""
+		kind, content = self._receive(FRAME_LIMIT_S)
+		if kind != wire.SPEC:
+			raise self.violation("announced the form of its output and sent something else")
+		self._note_change()
+		try:
+			most = int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2)
+			spec = staging.Spec(len(self.specs), content, self.area, classes, self.device, most)
+		except tree.Malformed as fault:
+			raise self.violation(f"described its output in a form that there is not: {fault}") from None
+		except staging.TooLarge as fault:
+			raise CaseFailed(EXIT_WRONG, str(fault)) from None
+		except wire.Failed as error:
+			raise self._because(error) from None
+		self.specs.append(spec)
+		self._offer(spec)
+		return spec
+
+	def follow(self, side, classes):
+		"""The null's: returns what that side returned last from now on."""
+		form = tree.encode(side.spec.root)
+		if self.spec and tree.encode(self.spec.root) == form:
+			return
+		known = [spec for spec in self.specs if tree.encode(spec.root) == form]
+		if known:
+			self._send(wire.OUTPUTS, podium_area.HEAD.pack(known[0].number, 0, 0, 0, 0, 0))
+			self.spec = known[0]
+			return
+		spec = staging.Spec(len(self.specs), form, self.area, classes, self.device, 1 << 62)
+		self.specs.append(spec)
+		self._offer(spec)
+
+	def _offer(self, spec):
+		head, descriptors = spec.area.offer(spec.number)
+		self._send(wire.OUTPUTS, head + tree.encode(spec.root), descriptors)
+		self.spec = spec
+
+	def _note_change(self):
+		self._changes += 1
+		if self._changes > MOST_SPECS:
+			raise CaseFailed(EXIT_WRONG, "custom_kernel keeps returning something of another form (shapes, strides, types, or whether it is "
+				f"memory of the input); the judge follows {MOST_SPECS} changes in a case. Return the same form each time.")
+
+	# ---- a call ----
+
+	def play(self, image, limit_s, pinned=True):
+		"""One call with this input. Returns Taken; None where the output's form is new, which learn_spec() asks for."""
+		if not self._room_for(image):
+			self.begin(image, self.device, self.area.slots)
+		call, slot = self._call, self._choose_slot(image)
+		call.command, call.slot, call.limit_ns = wire.CALL, slot, int(limit_s * 1e9)
+		call.cpu = self._cpus[1] if pinned else -1
+		chosen = self._aim(slot)
+		image.prepare_canaries()
+		self.device.synchronize()
+		self._arm()
+		events = self._stage(image, slot)
+		self._ring()
+		if call.status in (wire.RAISED, wire.NO_OUTPUT):
+			self._hear(call.status)
+		if call.status == wire.NEW_SPEC:
+			return None
+		return self._take(slot, chosen, events)
+
+	def do_nothing(self):
+		"""What the bell alone costs: the null's."""
+		call = self._call
+		call.command, call.probe_count, call.head, call.cpu = wire.NOTHING, 0, None, self._cpus[1]
+		self._arm()
+		self._ring()
+		return float(call.elapsed_ns)
+
+	def _aim(self, slot):
+		"""Chooses what is probed: pieces of the outputs of the form that came last."""
+		spec = self.spec
+		chosen = spec.choose_probes(slot) if spec else []
+		self._probes = spec.probe(slot, chosen) if chosen else None
+		self._call.probes, self._call.probe_count = self._probes, len(chosen)
+		self._call.is_gated = int(self.device.is_cuda)
+		return chosen
+
+	def _arm(self):
+		self._try(wire.arm, self._call)
+		while self._owed:
+			kind, content = self._receive(MAP_LIMIT_S)
+			if kind == wire.TEXT:
+				raise self._because(wire.Failed(clean(content)))
+			if kind != wire.MAPPED:
+				raise self.violation("sent what was not asked for")
+			self._owed -= 1
+
+	def _stage(self, image, slot):
+		"""Puts everything into the slot. On CUDA it is enqueued and not waited for: the clock starts when the GPU has done it,
+		and the contestant launches meanwhile. Returns the events at its beginning and end."""
+		device, on_host = self.device, not self.device.is_cuda or image.has_host_tensors()
+		began = device.event() if device.is_cuda else None
+		for spec in self.specs:
+			spec.poison(slot)
+		image.put_wrong_on_device(self.area, slot)
+		device.flush()
+		image.put_right_on_device(self.area, slot)
+		ended = device.event() if device.is_cuda else None
+		self._call.head, self._call.head_value = None, 0
+		if on_host:  # what lies in the host's memory could be read while the GPU is still at it
+			device.synchronize()
+		image.put_on_host(self.area, slot)
+		if not on_host:
+			device.mark_head()
+			self._call.head, self._call.head_value = device.head, device.head_value
+		return began, ended
+
+	def _ring(self):
+		with wire.Pinned(self._cpus[0]):
+			self._try(wire.ring, self._call)
+
+	def _hear(self, status):
+		"""Why there is no output."""
+		kind, content = self._receive(FRAME_LIMIT_S)
+		if kind != wire.TEXT:
+			raise self.violation("announced a reason and sent something else")
+		text = clean(content)
+		if status == wire.NO_OUTPUT:
+			raise CaseFailed(EXIT_WRONG, text or "custom_kernel returned nothing that can be checked.")
+		lost = text.endswith("The GPU is unusable after this error.")
+		raise CaseFailed(EXIT_CUDA if lost else EXIT_RAISED, text or "custom_kernel raised an error.")
+
+	def _take(self, slot, chosen, events):
+		"""Takes the outputs away, and looks whether they were there."""
+		call, device = self._call, self.device
+		if call.spec >= len(self.specs):
+			raise self.violation("returned an output of a form that it has not described")
+		spec, expected, self.spec = self.specs[call.spec], self.spec, self.specs[call.spec]
+		began = perf_counter_ns()
+		device.touch()
+		touched = perf_counter_ns()
+		snapshot = spec.take(slot)
+		device.synchronize()
+		taken = Taken(call, snapshot)
+		taken.touch_ns, taken.take_ns = float(touched - began), float(perf_counter_ns() - touched)
+		taken.head_ns = events[0].elapsed_time(events[1]) * 1e6 if events[0] else 0.0
+		if spec is not expected:
+			taken.is_steady = False
+			self._note_change()
+		elif snapshot.contradicts(chosen, self._seen):
+			raise self.violation("said that its output was complete, and went on writing it: the judge read parts of it at once, and they were "
+				"others later. Wait for the streams and threads that write an output before custom_kernel returns")
+		return taken
+
+	def examine_late(self, taken):
+		"""Whether somebody still wrote the outputs while they were checked."""
+		if taken.snapshot.changed_since():
+			raise self.violation("still wrote its output after custom_kernel had returned. Wait for the streams and threads that write an output")

@@ -1,0 +1,435 @@
+"""What the judge does with memory around a call: the input goes into a slot at the last moment, the outputs are poisoned
+before and taken away after.
+
+	Image     an input as it lies in a slot, in the judge's own memory
+	Device    cache, noise and the clock's head of the device that all this happens on
+	Spec      a form of outputs: memory for it, poison, and how it is taken away
+	Snapshot  the outputs of one call in the judge's own memory, where nobody else can change them
+
+Slots are in reach of the contestant at all times; what is read of them is read once.
+"""
+import ctypes
+import os
+import random
+
+import podium_tree as tree
+import podium_wire as wire
+from podium_area import Area
+
+LINE_BYTES = 128           # of a cache: what is copied, compared and poisoned is whole lines
+# Lines that are wrong until the cache has been overwritten: one of so many, at most, and all where there are so few.
+CANARY_SHARE, MOST_CANARIES, ALL_LINES = 256, 4096, 64
+MOST_SLOTS, CPU_SLOTS = 64, 4
+LARGE_BYTES = 64 << 20     # a slot on the CPU device of which there are fewer
+ALIGNMENT = 256
+RANDOM_PROBES = 3
+
+
+class TooLarge(Exception):
+	"""Outputs that no memory is given for. The text is a sentence."""
+
+
+class Device:
+	"""`tensors`: None for a task without torch."""
+
+	def __init__(self, tensors):
+		self.tensors = tensors
+		self.is_cuda = bool(tensors and tensors.is_cuda)
+		self.random = random.Random(os.urandom(32))
+		self._generators, self._noise, self._flush = {}, {}, None
+		self.cache_bytes = self._find_cache() if self.is_cuda else 0
+		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
+		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
+
+	def _find_cache(self):
+		properties = self.tensors.torch.cuda.get_device_properties(0)
+		return getattr(properties, "L2_cache_size", 0) or 128 << 20
+
+	def synchronize(self):
+		if self.is_cuda:
+			self.tensors.torch.cuda.synchronize()
+
+	def free_bytes(self):
+		if self.is_cuda:
+			return self.tensors.torch.cuda.mem_get_info()[0]
+		return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+	def slots_for(self, slot_bytes, sides):
+		"""How many: together more than four times the cache, if there is that much memory for each side."""
+		if not self.is_cuda:
+			return CPU_SLOTS if slot_bytes <= LARGE_BYTES else 2
+		wanted = min(MOST_SLOTS, 4 * self.cache_bytes // max(slot_bytes, 1) + 2)
+		return max(1, min(wanted, int(self.free_bytes() * 0.25) // max(slot_bytes * sides, 1)))
+
+	def flush(self):
+		"""Overwrites twice the L2 cache."""
+		if not self.is_cuda:
+			return
+		if self._flush is None:
+			self._flush = self.tensors.torch.empty(2 * self.cache_bytes // 8, dtype=self.tensors.torch.int64, device=self.tensors.device)
+		self._flush.fill_(self.random.getrandbits(62))
+
+	def mark_head(self):
+		"""Enqueues the mark with which the clock of the next call starts: what was enqueued before has ended then."""
+		self.head_value = self.head_value % 0x7fffffff + 1
+		wire.head_mark(self.tensors.torch.cuda.current_stream().cuda_stream, self.head, self.head_value)
+
+	def event(self):
+		"""One that has been recorded."""
+		made = self.tensors.torch.cuda.Event(enable_timing=True)
+		made.record()
+		return made
+
+	def touch(self):
+		"""Runs the least that a GPU can be asked for: that takes long where another process has had its turn."""
+		if self.is_cuda:
+			self._touched.add_(1)
+			self.synchronize()
+
+	def _generator(self, device):
+		if device.type not in self._generators:
+			self._generators[device.type] = self.tensors.generator(device, int.from_bytes(os.urandom(7), "little"))
+		return self._generators[device.type]
+
+	def noise(self, shape, device):
+		"""New random 64-bit numbers; torch's own generators are the task's and stay as they are."""
+		made = self.tensors.torch.full(shape, 0, dtype=self.tensors.torch.int64, device=device)
+		return made.random_(-(1 << 63), None, generator=self._generator(device))
+
+	def old_noise(self, count, device):
+		"""Random 64-bit numbers that are made once: `count` of them, to be changed by a new one each time."""
+		known = self._noise.get(device.type)
+		if known is None or len(known) < count:
+			known = self._noise[device.type] = self.noise((count,), device)
+		return known[:count]
+
+	def word(self):
+		return self.random.getrandbits(64) - (1 << 63)
+
+	def canaries(self, count, device):
+		"""The numbers of some among `count` lines: all, where there are few."""
+		if count <= ALL_LINES:
+			return self.tensors.torch.arange(count, device=device)
+		chosen = min(MOST_CANARIES, max(ALL_LINES, count // CANARY_SHARE))
+		return self.tensors.torch.randint(count, (chosen,), generator=self._generator(device), device=device)
+
+	def poison(self, tensor):
+		"""Makes a tensor, which somebody has just allocated, one that nobody wrote. Returns it."""
+		tensors = self.tensors
+		if tensor.device.type not in ("cpu", "cuda") or tensor.layout is not tensors.torch.strided or tensor.dtype not in tensors.names:
+			return tensor
+		_, whole = tensors.storage_bytes(tensor)
+		if tensor.numel() and tensor.device in (tensors.device, tensors.torch.device("cpu")):
+			self._scatter(whole)
+			item = tree.DTYPES[tensors.names[tensor.dtype]]
+			tensors.set_poison(whole[:whole.numel() // item * item], tensors.names[tensor.dtype])
+		return tensor
+
+	def _scatter(self, flat):
+		"""Random bits over bytes."""
+		torch = self.tensors.torch
+		words = flat[:flat.numel() // 8 * 8].view(torch.int64)
+		torch.bitwise_xor(self.old_noise(len(words), flat.device), self.word(), out=words)
+		rest = flat[words.numel() * 8:]
+		if rest.numel():
+			rest.copy_(self.noise((1,), flat.device).view(torch.uint8)[:rest.numel()])
+
+
+# ---- an input ----
+
+
+class Image:
+	"""The bytes of an input, where they will lie in a slot. `description`: its form with its values."""
+
+	def __init__(self, description, device):
+		self.device, self.root = device, description.root
+		leaves = description.leaves
+		scalar_bytes = tree.place_scalars([node for node, _ in leaves], tree.IN_HOST)
+		self.scalars = bytearray(scalar_bytes)
+		for node, value in leaves:
+			if node.kind in tree.SCALAR_BYTES:
+				tree.write_scalar(node.kind, value, self.scalars, node.offset)
+		self.host_begins = tree.align(scalar_bytes, ALIGNMENT)
+		self.used, pieces = (0, self.host_begins), []
+		if device.tensors:
+			*self.used, pieces = device.tensors.place_tensors(leaves, self.host_begins)
+		self.form = tree.encode(self.root)
+		self.flats = [self._flat(place, pieces) for place in (0, 1)]
+
+	def _begin(self, place):
+		return self.host_begins if place else 0
+
+	def _flat(self, place, pieces):
+		"""The tensors' part of a slot, in whole lines; None where there is none."""
+		begin, count = self._begin(place), tree.align(self.used[place] - self._begin(place), LINE_BYTES)
+		if count <= 0:
+			return None
+		tensors = self.device.tensors
+		where = tensors.device if place == 0 else tensors.torch.device("cpu")
+		flat = tensors.torch.zeros(count, dtype=tensors.torch.uint8, device=where)
+		for memory, offset, piece in pieces:
+			if memory & 1 == place:
+				flat[offset - begin:offset - begin + piece.numel()].copy_(piece)
+		return flat
+
+	def slot_bytes(self):
+		"""What a slot needs on the device and on the host."""
+		return [self._begin(place) + flat.numel() if flat is not None else self._begin(place) for place, flat in enumerate(self.flats)]
+
+	def has_host_tensors(self):
+		return self.flats[1] is not None
+
+	def prepare_canaries(self):
+		"""A copy of what lies on the device in which random lines are wrong: copy engines work while another process has
+		the processors of a GPU, so that a contestant could read its input before the clock starts."""
+		flat, device = self.flats[0], self.device
+		if flat is None:
+			return
+		self._canaries = device.canaries(flat.numel() // LINE_BYTES, flat.device)
+		self._right = self._lines(flat).index_select(0, self._canaries)
+		self._wrong = flat.clone()
+		self._lines(self._wrong)[self._canaries] = device.noise((len(self._canaries), LINE_BYTES // 8), flat.device)
+
+	def _lines(self, flat):
+		return flat.view(self.device.tensors.torch.int64).view(-1, LINE_BYTES // 8)
+
+	def put_wrong_on_device(self, area, slot):
+		"""Enqueues the copy with canaries."""
+		if self.flats[0] is not None:
+			area.bytes_of(slot, 0, 0, self._wrong.numel()).copy_(self._wrong)
+
+	def put_right_on_device(self, area, slot):
+		"""Enqueues what makes it right."""
+		if self.flats[0] is not None:
+			self._lines(area.bytes_of(slot, 0, 0, self._wrong.numel())).index_copy_(0, self._canaries, self._right)
+
+	def put_on_host(self, area, slot):
+		if self.flats[1] is not None:
+			area.bytes_of(slot, 1, self.host_begins, self.host_begins + self.flats[1].numel()).copy_(self.flats[1])
+		if self.scalars:
+			begin = area.host_offset(slot)
+			area.host[begin:begin + len(self.scalars)] = self.scalars
+
+
+# ---- outputs ----
+
+
+class Spec:
+	"""A form of outputs that a contestant has described. Everything in `content` is hostile: raises tree.Malformed, and
+	TooLarge. `inputs`: the contestant's area of inputs; `slots`: how many of them there are at most."""
+
+	def __init__(self, number, content, inputs, classes, device, most_bytes):
+		self.number, self.device, self.inputs = number, device, inputs
+		self.root = tree.decode(content)
+		if not tree.fits(self.root, classes):
+			raise tree.Malformed("a named tuple has other fields")
+		self.leaves = self.root.leaves()
+		if not device.tensors:
+			self._without_tensors()
+		for node in self.leaves:
+			if node.kind == tree.TENSOR:
+				self._examine(node)
+		self._lay_out(most_bytes)
+		# What is probed and compared: (whose memory, place, first byte, the one behind the last).
+		self.ranges = [(node.memory < tree.OUT_DEVICE, node.memory & 1, node.offset, node.offset + node.extent_bytes())
+			for node in self.leaves if node.kind == tree.TENSOR and node.extent_bytes()]
+		self.area = Area.make(self.used, min(inputs.slots, device.slots_for(sum(self.used), 2)), device.tensors)
+		self._patterns = [self._pattern(place) for place in (0, 1)]
+		self._private = {}
+		self.check_changes_outputs = False
+
+	def _without_tensors(self):
+		for node in self.leaves:
+			if node.kind in (tree.TENSOR, tree.DTYPE, tree.DEVICE):
+				node.kind, node.text = tree.OTHER, "Tensor" if node.kind == tree.TENSOR else tree.KINDS[node.kind - 1]
+
+	def _examine(self, node):
+		if node.dtype not in self.device.tensors.dtypes or node.flags:
+			raise tree.Malformed("a tensor is of a type that there is not")
+		if node.memory & 1 == 0 and not self.device.is_cuda:
+			raise tree.Malformed("a tensor lies on a device that there is not")
+		if node.memory >= tree.OUT_DEVICE:
+			if not node.is_dense():
+				raise tree.Malformed("an output to be copied has gaps, or elements that overlap")
+		elif node.offset + node.extent_bytes() > self.inputs.strides[node.memory & 1]:
+			raise tree.Malformed("an output lies outside of the memory that was given")
+
+	def _lay_out(self, most_bytes):
+		self.scalar_bytes = tree.place_scalars(self.leaves, tree.OUT_HOST)
+		ends = [0, tree.align(self.scalar_bytes, ALIGNMENT)]
+		self.host_begins = ends[1]
+		for node in self.leaves:
+			if node.kind == tree.TENSOR and node.memory >= tree.OUT_DEVICE:
+				place = node.memory & 1
+				node.offset = tree.align(ends[place], ALIGNMENT)
+				ends[place] = node.offset + node.extent_bytes()
+		self.used = [tree.align(end, LINE_BYTES) for end in ends]
+		if sum(self.used) > most_bytes:
+			raise TooLarge(f"custom_kernel returned {sum(ends) / 2**20:,.0f} MiB; there is memory for {most_bytes / 2**20:,.0f} MiB.")
+
+	def _begin(self, place):
+		return self.host_begins if place else 0
+
+	def _pattern(self, place):
+		"""The bits that are set, and those that stay, in what is poisoned; None where no tensor is copied."""
+		count = self.used[place] - self._begin(place)
+		if count <= 0:
+			return None
+		tensors, device = self.device.tensors, self.area.flat(place).device
+		pattern = tensors.torch.zeros((2, count), dtype=tensors.torch.uint8, device=device)
+		pattern[1].bitwise_not_()
+		for node in self.leaves:
+			if node.kind == tree.TENSOR and node.memory == tree.OUT_DEVICE + place:
+				first = node.offset - self._begin(place)
+				for row in pattern:
+					tensors.set_poison(row[first:first + node.extent_bytes()], node.dtype)
+		clears = bool((pattern[1] != 255).any())
+		return pattern[0].view(tensors.torch.int64), pattern[1].view(tensors.torch.int64) if clears else None
+
+	def poison(self, slot):
+		if self.scalar_bytes:
+			begin = self.area.host_offset(slot)
+			self.area.host[begin:begin + self.scalar_bytes] = os.urandom(self.scalar_bytes)
+		for place, pattern in enumerate(self._patterns):
+			if pattern:
+				torch = self.device.tensors.torch
+				there = self.area.bytes_of(slot, place, self._begin(place), self.used[place]).view(torch.int64)
+				torch.bitwise_xor(self.device.old_noise(len(there), there.device), self.device.word(), out=there)
+				there.bitwise_or_(pattern[0])
+				if pattern[1] is not None:
+					there.bitwise_and_(pattern[1])
+
+	def range_bytes(self, slot, of_input, place, first, last):
+		return (self.inputs if of_input else self.area).bytes_of(slot, place, first, last)
+
+	# Probes.
+
+	def choose_probes(self, slot):
+		"""[(of_input, place, first, last)]: the last piece of outputs, and random pieces."""
+		chance, scalars = self.device.random, [(False, 1, 0, self.scalar_bytes)] if self.scalar_bytes else []
+		ranges = self.ranges + scalars
+		if not ranges:
+			return []
+		last = ranges if len(ranges) <= wire.MOST_PROBES - RANDOM_PROBES else chance.sample(ranges, wire.MOST_PROBES - RANDOM_PROBES)
+		chosen = [(*found[:2], max(found[2], found[3] - wire.PROBE_BYTES), found[3]) for found in last]
+		for found in chance.choices(ranges, [found[3] - found[2] for found in ranges], k=RANDOM_PROBES):
+			first = chance.randrange(found[2], max(found[2], found[3] - wire.PROBE_BYTES) + 1)
+			chosen.append((*found[:2], first, min(found[3], first + wire.PROBE_BYTES)))
+		return chosen
+
+	def probe(self, slot, chosen):
+		"""The same for the native part."""
+		return (wire.Probe * max(len(chosen), 1))(*[
+			wire.Probe((self.inputs if of_input else self.area).address(slot, place) + first, last - first, int(place == 0))
+			for of_input, place, first, last in chosen])
+
+	# What the judge keeps.
+
+	def private(self, of_input, place):
+		"""The judge's own bytes, as large as a slot, so that everything in them has its usual offset. Each snapshot of this
+		spec takes the place of the one before."""
+		if (of_input, place) not in self._private:
+			area, torch = self.inputs if of_input else self.area, self.device.tensors.torch
+			self._private[of_input, place] = torch.zeros(area.strides[place], dtype=torch.uint8, device=area.flat(place).device)
+		return self._private[of_input, place]
+
+	def take(self, slot):
+		return Snapshot(self, slot)
+
+	def release(self):
+		self.area.release()
+
+
+class Snapshot:
+	"""The outputs of one call."""
+
+	def __init__(self, spec, slot):
+		self.spec, self.slot = spec, slot
+		begin = spec.area.host_offset(slot)
+		self.scalars = bytes(spec.area.host[begin:begin + spec.scalar_bytes]) if spec.scalar_bytes else b""
+		self._versions = []
+		for of_input, place, first, last in spec.ranges:
+			self._flat(of_input, place)[first:last].copy_(spec.range_bytes(slot, of_input, place, first, last))
+		keys = {(of_input, place) for of_input, place, _, _ in spec.ranges}
+		self._kept = {key: self._flat(*key).clone() for key in keys} if spec.check_changes_outputs else None
+
+	def _flat(self, of_input, place):
+		return self.spec.private(of_input, place)
+
+	def contradicts(self, chosen, seen):
+		"""Whether a probe saw other bytes than those that were there in the end."""
+		for index, (of_input, place, first, last) in enumerate(chosen):
+			begin = index * wire.PROBE_BYTES
+			if not of_input and place == 1 and last <= self.spec.scalar_bytes:
+				if bytes(memoryview(seen)[begin:begin + last - first]) != self.scalars[first:last]:
+					return True
+				continue
+			torch = self.spec.device.tensors.torch
+			was = torch.frombuffer(seen, dtype=torch.uint8, offset=begin, count=last - first)
+			if not torch.equal(was, self._flat(of_input, place)[first:last].cpu()):
+				return True
+		return False
+
+	def changed_since(self):
+		"""Whether the slot is another now: somebody was still writing."""
+		spec = self.spec
+		begin = spec.area.host_offset(self.slot)
+		if spec.scalar_bytes and bytes(spec.area.host[begin:begin + spec.scalar_bytes]) != self.scalars:
+			return True
+		if self._kept is None and any(tensor._version != version for tensor, version in self._versions):
+			spec.check_changes_outputs = True  # from the next call on there is a copy to compare with
+			return False
+		return any(not spec.device.tensors.torch.equal(spec.range_bytes(self.slot, of_input, place, first, last),
+			(self._kept[of_input, place] if self._kept else self._flat(of_input, place))[first:last])
+			for of_input, place, first, last in spec.ranges)
+
+	# Trees over it.
+
+	def input_tree(self, image, classes):
+		"""The input as the contestant had it, over the snapshot: for is_output_of. Returns (data, tensors by their place)."""
+		found = {}
+
+		def leaf(node):
+			if node.kind != tree.TENSOR:
+				return tree.read_scalar(node.kind, image.scalars, node.offset) if node.kind in tree.SCALAR_BYTES else self._constant(node)
+			made = self._view(node, True)
+			found.setdefault((node.memory, node.offset, node.sizes, node.strides, node.dtype), made)
+			return made
+
+		return tree.build(image.root, leaf, classes), found
+
+	def output_tree(self, classes, found=None):
+		"""What custom_kernel returned. `found`: tensors of the input, of which a view of all is the same object."""
+		def leaf(node):
+			if node.kind in tree.SCALAR_BYTES:
+				return tree.read_scalar(node.kind, self.scalars, node.offset)
+			if node.kind != tree.TENSOR:
+				return self._constant(node)
+			same = (found or {}).get((node.memory, node.offset, node.sizes, node.strides, node.dtype))
+			made = same if same is not None else self._view(node, node.memory < tree.OUT_DEVICE)
+			self._versions.append((made, made._version))
+			return made
+
+		return tree.build(self.spec.root, leaf, classes)
+
+	def _view(self, node, of_input):
+		tensors = self.spec.device.tensors
+		return tensors.view(node, self._flat(of_input, node.memory & 1), 0) if node.extent_bytes() else tensors.empty(node)
+
+	def _constant(self, node):
+		tensors = self.spec.device.tensors
+		return tensors.constant(node) if tensors else None if node.kind == tree.NONE else tree.stand_in(node.text)
+
+	def bool_fault(self):
+		"""Whether a tensor of bool holds bytes that are none: elements that nobody wrote."""
+		for node in self.spec.leaves:
+			if node.kind == tree.TENSOR and node.dtype == "bool" and node.extent_bytes() and node.is_dense():
+				raw = self._flat(node.memory < tree.OUT_DEVICE, node.memory & 1)[node.offset:node.offset + node.extent_bytes()]
+				wrong = int((raw > 1).sum())
+				if wrong:
+					return f"{wrong} of {node.elements()} elements of an output of type bool are neither True nor False; were they written?"
+		return None
+
+
+def seen_buffer():
+	return (ctypes.c_uint8 * (wire.MOST_PROBES * wire.PROBE_BYTES))()

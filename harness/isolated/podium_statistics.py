@@ -1,0 +1,223 @@
+"""The statistics of a case: blocks of calls, the constant that is subtracted, intervals, and when to stop.
+
+The value of a block is the median of its calls, minus the median of the null contestant's calls between them. The time
+of a case is the mean of its blocks, because blocks are independent of each other where calls are not. Whether that is
+known well enough is asked only after certain numbers of blocks, and more strictly before the last: who asks all the time
+stops at a lucky moment. docs/judge.md gives the reasons. All times are ns.
+"""
+import math
+
+# For whose mean a relative half-width is too much to ask: 0.25 us are enough.
+SHORT_NS, ENOUGH_NS, ENOUGH = 25_000.0, 250.0, 0.01
+# How far the constant may move between the halves of a block.
+MOVED_NS, MOVED = 500.0, 0.03
+MOST_REPEATS = 3
+MOST_SAMPLES = 4000
+LEAST_CALLS = 3
+
+
+class Rule:
+	"""How a case is measured on a kind of device."""
+
+	def __init__(self, **rule):
+		self.calls = rule["calls"]              # of a block
+		self.looks = rule["looks"]              # numbers of blocks after which it may end; the last one always ends it
+		self.pair_looks = rule["pair_looks"]    # the same for pairs of blocks in a comparison
+		self.most_s = rule["most_s"]            # for the blocks of a case
+		self.warm_calls = rule["warm_calls"]    # verified, not counted: at least, and at most
+		self.warm_s = rule["warm_s"]            # between the two: for so long
+		self.bells = rule["bells"]              # of a block: calls that show what the bell alone costs
+		self.overrun_ns, self.overrun = rule["overrun"]  # noise of the judge's own work: ns, a share; None: not looked at
+
+
+RULES = {
+	"cuda": Rule(calls=25, looks=(4, 8, 12, 20, 28, 40), pair_looks=(8, 12, 16, 20), most_s=60.0, warm_calls=(8, 100), warm_s=0.1,
+		bells=3, overrun=(20_000.0, 0.15)),
+	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
+	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, overrun=(None, None)),
+}
+LEAST_BLOCKS = 4  # with fewer, the page says so
+
+
+def median(values):
+	ordered = sorted(values)
+	middle = len(ordered) // 2
+	return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def mean(values):
+	return math.fsum(values) / len(values)
+
+
+def deviation(values):
+	"""The standard deviation of the sample."""
+	middle = mean(values)
+	return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)) if len(values) > 1 else 0.0
+
+
+# ---- Student's t ----
+
+
+def _within(t, freedom):
+	"""The probability that |T| <= t: the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+	angle = math.atan(t / math.sqrt(freedom))
+	cosine, sine = math.cos(angle), math.sin(angle)
+	term, total = (cosine, cosine) if freedom % 2 else (1.0, 1.0)
+	for k in range(3 if freedom % 2 else 2, freedom - 1, 2):
+		term *= cosine * cosine * (k - 1) / k
+		total += term
+	if freedom % 2 == 0:
+		return sine * total
+	return 2 / math.pi * (angle + (sine * total if freedom > 1 else 0.0))
+
+
+def t_quantile(level, freedom):
+	"""The t that |T| stays below with this probability."""
+	low, high = 0.0, 1.0
+	while _within(high, freedom) < level:
+		high *= 2
+	for _ in range(80):
+		middle = (low + high) / 2
+		low, high = (middle, high) if _within(middle, freedom) < level else (low, middle)
+	return high
+
+
+def half_width(values, level=0.95):
+	"""Of the interval for their mean; infinite for a single one."""
+	if len(values) < 2:
+		return math.inf
+	return t_quantile(level, len(values) - 1) * deviation(values) / math.sqrt(len(values))
+
+
+# ---- blocks ----
+
+
+class Block:
+	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, touch_ns and take_ns."""
+
+	def __init__(self):
+		self.calls, self.null = [], []      # those that count, and the null's
+		self.heads, self.null_heads = [], []  # how long the judge's own work before the next call took, after each
+		self.bells = []                     # what the bell alone costs
+		self.slowed_by = 0                  # NVML's bits at its end
+
+	def constant(self):
+		return median([call.elapsed_ns for call in self.null])
+
+	def constant_moved(self):
+		half = len(self.null) // 2
+		if half < 2:
+			return False
+		before, after = (median([call.elapsed_ns for call in part]) for part in (self.null[:half], self.null[-half:]))
+		return abs(before - after) > max(MOVED_NS, MOVED * self.constant())
+
+	def overrun(self, rule):
+		"""What the contestant still kept the device busy with after its calls, per call; 0 within noise."""
+		if rule.overrun_ns is None:
+			return 0.0
+		takes = [call.touch_ns + call.take_ns for call in self.calls], [call.touch_ns + call.take_ns for call in self.null]
+		return sum(_excess(ours, usual, rule) for ours, usual in (takes, (self.heads, self.null_heads)))
+
+	def is_idle(self, call):
+		"""Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and
+		what its call cost is not what a call costs that does."""
+		return bool(self.bells) and call.touch_ns < median([null.touch_ns for null in self.null]) / 2
+
+	def samples(self, rule):
+		"""What each call is charged."""
+		constant, overrun = self.constant(), self.overrun(rule)
+		bell = median(self.bells) if self.bells else 0.0
+		return [max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun) for call in self.calls]
+
+	def value(self, rule):
+		return median(self.samples(rule))
+
+
+def _excess(ours, usual, rule):
+	"""By how much the one is longer than the other; 0 within noise."""
+	if not ours or not usual:
+		return 0.0
+	expected = median(usual)
+	spread = median([abs(one - expected) for one in usual])
+	over = median(ours) - expected
+	return over if over > max(rule.overrun_ns, rule.overrun * expected, 5 * spread) else 0.0
+
+
+def is_known(values, level):
+	"""Whether the mean of these blocks is known well enough."""
+	middle = mean(values)
+	allowed = ENOUGH_NS if middle < SHORT_NS else ENOUGH * middle
+	return half_width(values, level) <= allowed
+
+
+def level_at(looks, count):
+	"""How sure one must be to end at this look; None where it is none."""
+	return None if count not in looks else 0.95 if count == looks[-1] else 0.99
+
+
+def is_enough(values, rule):
+	"""Whether a case may end after these blocks."""
+	if len(values) >= rule.looks[-1]:
+		return True
+	level = level_at(rule.looks, len(values))
+	return level is not None and is_known(values, level)
+
+
+class Summary:
+	"""The figures of a case."""
+
+	def __init__(self, blocks, own, rule):
+		"""`own`: what the contestant measured itself."""
+		values = [block.value(rule) for block in blocks]
+		self.samples = [sample for block in blocks for sample in block.samples(rule)]
+		# With one block there is nothing but its calls to say how far it may be off.
+		units = values if len(values) > 1 else self.samples
+		self.mean = mean(values)
+		self.std = deviation(self.samples)
+		self.err = deviation(units) / math.sqrt(len(units))
+		half = half_width(units)
+		half = half if math.isfinite(half) else self.std
+		self.low, self.high = max(1.0, self.mean - half), self.mean + half
+		self.median = median(self.samples)
+		self.best, self.worst = min(values), max(values)
+		self.constant = max(1.0, median([block.constant() for block in blocks]))
+		self.overrun = mean([block.overrun(rule) for block in blocks])
+		self.own = median(own) if own else None
+		self.runs, self.blocks = len(self.samples), len(blocks)
+
+
+def thinned(samples, most=MOST_SAMPLES):
+	"""At most so many of them, evenly."""
+	if len(samples) <= most:
+		return list(samples)
+	return [samples[index * len(samples) // most] for index in range(most)]
+
+
+# ---- comparisons ----
+
+
+class Comparison:
+	"""How much longer the entry takes than the rival, from pairs of blocks with the same inputs."""
+
+	def __init__(self, pairs):
+		logs = [math.log(ours / theirs) for ours, theirs in pairs]
+		middle, half = mean(logs), half_width(logs)
+		half = half if math.isfinite(half) else math.log(2)
+		self.ratio, self.low, self.high = math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+		self.err = deviation(logs) / math.sqrt(len(logs))
+		self.rival = mean([theirs for _, theirs in pairs])
+
+
+ENOUGH_RATIO = 0.0025  # half-width of the log of the ratio
+
+
+def is_decided(pairs, rule):
+	"""Whether a comparison may end after these pairs: one is faster for sure, or they are the same within 0.25 %."""
+	if len(pairs) >= rule.pair_looks[-1]:
+		return True
+	level = level_at(rule.pair_looks, len(pairs))
+	if level is None:
+		return False
+	logs = [math.log(ours / theirs) for ours, theirs in pairs]
+	half = half_width(logs, level)
+	return half <= ENOUGH_RATIO or abs(mean(logs)) > half

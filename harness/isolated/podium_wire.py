@@ -1,0 +1,241 @@
+"""The native part for Python: native.h by ctypes. What each function does is written there.
+
+native.so lies beside this file. Failures become exceptions, one for each kind.
+"""
+import ctypes
+import math
+import os
+
+DEVICE, HOST = 1, 0  # of a memory: whether it is the GPU's
+CALL, LEAVE, NOTHING = 1, 2, 3
+RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
+HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT = range(1, 9)
+VERSION = 1
+MOST_PROBES, PROBE_BYTES = 16, 4096
+FRAME_BYTES, MOST_DESCRIPTORS = 65536, 4
+CONTENT_BYTES = FRAME_BYTES - 16
+
+
+class Failed(Exception):
+	"""The system or the driver refused something."""
+
+
+class Gone(Exception):
+	"""The other side has ended."""
+
+
+class TimedOut(Exception):
+	"""The other side did not answer in time."""
+
+
+class Violation(Exception):
+	"""What came from the contestant breaks the protocol. The text is a sentence for its author."""
+
+
+ERRORS = {1: Failed, 2: Gone, 3: TimedOut, 4: Violation}
+
+
+class Hello(ctypes.Structure):
+	_fields_ = [("version", ctypes.c_uint32), ("is_cuda", ctypes.c_uint32)]
+
+
+class Frame(ctypes.Structure):
+	_fields_ = [("kind", ctypes.c_uint32), ("length", ctypes.c_uint32), ("descriptor_count", ctypes.c_uint32), ("unused", ctypes.c_uint32),
+		("content", ctypes.c_uint8 * CONTENT_BYTES)]
+
+
+class Probe(ctypes.Structure):
+	_fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint32), ("is_cuda", ctypes.c_uint32)]
+
+
+class Call(ctypes.Structure):
+	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32), ("command", ctypes.c_uint32),
+		("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("is_gated", ctypes.c_uint32), ("limit_ns", ctypes.c_int64),
+		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
+		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("head_ns", ctypes.c_int64),
+		("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64), ("status", ctypes.c_uint32), ("spec", ctypes.c_uint32),
+		("own_ns", ctypes.c_double)]
+
+
+class Order(ctypes.Structure):
+	_fields_ = [("command", ctypes.c_uint32), ("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32)]
+
+
+class Affinity(ctypes.Structure):
+	_fields_ = [("cpus", ctypes.c_uint64 * 16), ("is_pinned", ctypes.c_uint32), ("unused", ctypes.c_uint32)]
+
+
+class Memory(ctypes.Structure):
+	_fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("handle", ctypes.c_uint64), ("descriptor", ctypes.c_int32),
+		("is_cuda", ctypes.c_uint32)]
+
+
+class DeviceState(ctypes.Structure):
+	_fields_ = [("sm_mhz", ctypes.c_double), ("memory_mhz", ctypes.c_double), ("temperature_c", ctypes.c_double),
+		("power_w", ctypes.c_double), ("slowed_by", ctypes.c_uint64)]
+
+
+_int, _u32, _i64, _u64 = ctypes.c_int, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64
+_pointer, _page = ctypes.POINTER, ctypes.c_void_p
+_FUNCTIONS = {
+	"page_make": [_pointer(_page), _pointer(_int)],
+	"page_map": [_int, _pointer(_page)],
+	"arm": [_pointer(Call)],
+	"ring": [_pointer(Call)],
+	"head_make": [_pointer(_pointer(_u32))],
+	"head_mark": [_u64, _pointer(_u32), _u32],
+	"choose_cpus": [_pointer(ctypes.c_int32), _pointer(ctypes.c_int32)],
+	"pin": [ctypes.c_int32, _pointer(Affinity)],
+	"await": [_page, _int, _pointer(Order)],
+	"stand_by": [_page, _int],
+	"send": [_int, _pointer(Frame), _pointer(_int)],
+	"receive": [_int, _pointer(Frame), _pointer(_int), _i64],
+	"memory_make": [_pointer(Memory), _u32, _u64],
+	"memory_import": [_pointer(Memory), _u32, _u64, _int],
+	"cuda_open": [],
+	"device_look": [ctypes.c_char_p, _pointer(DeviceState)],
+}
+_SILENT = {"page_unmap": [_page], "dismiss": [_page], "done": [_page, _u32, _u32, ctypes.c_double], "memory_release": [_pointer(Memory)],
+	"unpin": [_pointer(Affinity)]}
+
+
+def _load():
+	library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "native.so"))
+	for name, arguments in {**_FUNCTIONS, **_SILENT}.items():
+		function = getattr(library, f"isolated_{name}")
+		function.argtypes, function.restype = arguments, (None if name in _SILENT else _int)
+	library.isolated_why.restype = ctypes.c_char_p
+	return library
+
+
+_native = _load()
+# What a call of a kernel goes through is bound once.
+done, stand_by_code = _native.isolated_done, _native.isolated_stand_by
+page_unmap, dismiss = _native.isolated_page_unmap, _native.isolated_dismiss
+
+
+def _succeed(code):
+	if code:
+		raise ERRORS.get(code, Failed)(_native.isolated_why().decode("utf-8", "replace"))
+
+
+# ---- the page ----
+
+
+def page_make():
+	page, descriptor = ctypes.c_void_p(), ctypes.c_int(-1)
+	_succeed(_native.isolated_page_make(ctypes.byref(page), ctypes.byref(descriptor)))
+	return page, descriptor.value
+
+
+def page_map(descriptor):
+	page = ctypes.c_void_p()
+	_succeed(_native.isolated_page_map(descriptor, ctypes.byref(page)))
+	return page
+
+
+def arm(call):
+	_succeed(_native.isolated_arm(ctypes.byref(call)))
+
+
+def ring(call):
+	_succeed(_native.isolated_ring(ctypes.byref(call)))
+
+
+def head_make():
+	word = ctypes.POINTER(ctypes.c_uint32)()
+	_succeed(_native.isolated_head_make(ctypes.byref(word)))
+	return word
+
+
+def head_mark(stream, word, value):
+	_succeed(_native.isolated_head_mark(stream, word, value))
+
+
+def wait_for_call(page, socket):
+	order = Order()
+	_succeed(getattr(_native, "isolated_await")(page, socket, ctypes.byref(order)))
+	return order
+
+
+def stand_by(page, socket):
+	_succeed(stand_by_code(page, socket))
+
+
+# ---- on which CPU a thread runs ----
+
+
+def choose_cpus():
+	"""(for the judge, for contestants)"""
+	judge, contestants = ctypes.c_int32(-1), ctypes.c_int32(-1)
+	_succeed(_native.isolated_choose_cpus(ctypes.byref(judge), ctypes.byref(contestants)))
+	return judge.value, contestants.value
+
+
+class Pinned:
+	"""Inside, the calling thread runs on this CPU; -1: on any."""
+
+	def __init__(self, cpu):
+		self._cpu, self._saved = cpu, Affinity()
+
+	def __enter__(self):
+		_succeed(_native.isolated_pin(self._cpu, ctypes.byref(self._saved)))
+
+	def __exit__(self, *exception):
+		_native.isolated_unpin(ctypes.byref(self._saved))
+
+
+# ---- frames ----
+
+
+def send(socket, kind, content=b"", descriptors=()):
+	"""Descriptors stay the caller's."""
+	frame = Frame(kind=kind, length=len(content), descriptor_count=len(descriptors))
+	ctypes.memmove(frame.content, content, len(content))
+	_succeed(_native.isolated_send(socket, ctypes.byref(frame), (ctypes.c_int * MOST_DESCRIPTORS)(*descriptors) if descriptors else None))
+
+
+def receive(socket, limit_s, with_descriptors=False):
+	"""(kind, content, descriptors); the last are the caller's."""
+	frame, taken = Frame(), (ctypes.c_int * MOST_DESCRIPTORS)(*[-1] * MOST_DESCRIPTORS)
+	_succeed(_native.isolated_receive(socket, ctypes.byref(frame), taken if with_descriptors else None, int(limit_s * 1e9)))
+	if frame.length > CONTENT_BYTES:
+		raise Violation("A frame says that it is longer than it is.")
+	return frame.kind, bytes(memoryview(frame.content)[:frame.length]), list(taken[:frame.descriptor_count]) if with_descriptors else []
+
+
+# ---- memory and the device ----
+
+
+def memory_make(is_cuda, count):
+	memory = Memory()
+	_succeed(_native.isolated_memory_make(ctypes.byref(memory), int(is_cuda), count))
+	return memory
+
+
+def memory_import(is_cuda, count, descriptor):
+	memory = Memory()
+	_succeed(_native.isolated_memory_import(ctypes.byref(memory), int(is_cuda), count, descriptor))
+	return memory
+
+
+def memory_release(memory):
+	_native.isolated_memory_release(ctypes.byref(memory))
+
+
+def host_bytes(memory):
+	"""Memory on the host as an array of ctypes, which does not keep it mapped."""
+	return (ctypes.c_uint8 * memory.bytes).from_address(memory.address)
+
+
+def cuda_open():
+	_succeed(_native.isolated_cuda_open())
+
+
+def device_look(uuid):
+	"""A dict without what the driver does not say, and NVML's bits; ({}, 0) where there is no NVML."""
+	state = DeviceState()
+	if not uuid or _native.isolated_device_look(uuid.encode(), ctypes.byref(state)):
+		return {}, 0
+	figures = {"sm_clock_mhz": state.sm_mhz, "memory_clock_mhz": state.memory_mhz, "temperature_c": state.temperature_c, "power_w": state.power_w}
+	return {name: figure for name, figure in figures.items() if not math.isnan(figure)}, state.slowed_by

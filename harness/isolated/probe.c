@@ -1,0 +1,158 @@
+/* Probes of an output, and the word in pinned memory by which the GPU says that it has got so far.
+ *
+ * The copy engine reads beside what runs on the SMs, also of another process: this is what shows an output that is not
+ * finished. Nothing may come between "done" and the reading, so stream, gate and a place to land are there before. */
+#include "inside.h"
+
+#include "driver.h"
+
+#include <string.h>
+
+static struct {
+	struct CUstream_st *stream;
+	uint8_t *landing;   /* pinned; a place for each probe */
+	uint32_t *gate;     /* pinned; the stream waits until it is `opened` */
+	uint32_t opened;
+	bool is_closed;     /* probes wait behind it */
+} probes;
+
+/* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64 bits; what is made
+ * here is never given back. */
+static int make_pinned(void **address, size_t bytes)
+{
+	unsigned long long on_device = 0;
+	int rc = isolated_cuda_open();
+	if (!rc)
+		rc = CUDA_DO(host_make, address, bytes, CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
+	if (!rc)
+		rc = CUDA_DO(host_on_device, &on_device, *address, 0);
+	if (!rc && on_device != (uintptr_t)*address)
+		rc = isolated_fail(ISOLATED_FAILED, "The GPU and the host have not the same address for pinned memory.");
+	if (!rc)
+		memset(*address, 0, bytes);
+	return rc;
+}
+
+/* ---- the head ---- */
+
+int isolated_head_make(uint32_t **word)
+{
+	void *address = NULL;
+	int rc = make_pinned(&address, sizeof **word);
+	*word = rc ? NULL : address;
+	return rc;
+}
+
+int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value)
+{
+	return CUDA_DO(stream_write, (struct CUstream_st *)(uintptr_t)stream, (uintptr_t)word, value, CUDA_WRITE_AFTER_ALL);
+}
+
+/* ---- probes ---- */
+
+static bool any_on_gpu(const struct isolated_call *call)
+{
+	for (uint32_t i = 0; i < call->probe_count; i++)
+		if (call->probes[i].is_cuda)
+			return true;
+	return false;
+}
+
+static uint8_t *place(uint8_t *places, uint32_t probe)
+{
+	return places + (size_t)probe * isolated_most_probe_bytes;
+}
+
+static int prepare_gpu(void)
+{
+	void *landing = probes.landing, *gate = probes.gate;
+	int rc = isolated_cuda_open();
+	if (!rc && !landing)
+		rc = make_pinned(&landing, (size_t)isolated_most_probes * isolated_most_probe_bytes);
+	if (!rc && !gate)
+		rc = make_pinned(&gate, sizeof *probes.gate);
+	if (!rc && !probes.stream)
+		rc = CUDA_DO(stream_make, &probes.stream, CUDA_STREAM_ON_ITS_OWN);
+	probes.landing = landing;
+	probes.gate = gate;
+	return rc;
+}
+
+int isolated_probes_prepare(const struct isolated_call *call)
+{
+	if (call->probe_count > isolated_most_probes)
+		return isolated_fail(ISOLATED_FAILED, "A call cannot have %u probes.", call->probe_count);
+	for (uint32_t i = 0; i < call->probe_count; i++)
+		if (!call->probes[i].bytes || call->probes[i].bytes > isolated_most_probe_bytes)
+			return isolated_fail(ISOLATED_FAILED, "A probe cannot have %u bytes.", call->probes[i].bytes);
+	return any_on_gpu(call) ? prepare_gpu() : 0;
+}
+
+static int enqueue(const struct isolated_call *call)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < call->probe_count && !rc; i++)
+		if (call->probes[i].is_cuda)
+			rc = CUDA_DO(copy_to_host, place(probes.landing, i), call->probes[i].address, call->probes[i].bytes, probes.stream);
+	return rc;
+}
+
+static void open_gate(void)
+{
+	__atomic_store_n(probes.gate, probes.opened, __ATOMIC_RELEASE);
+	probes.is_closed = false;
+}
+
+/* By asking and with an end, since a GPU that is lost need not ever answer. */
+static unsigned int wait_for_gpu(void)
+{
+	const int64_t begin_ns = isolated_clock_ns(), limit_ns = INT64_C(5) * 1000 * isolated_ns_per_ms;
+	unsigned int status;
+	do
+		status = isolated_cuda.stream_query(probes.stream);
+	while (status == CUDA_CALL_NOT_READY && isolated_clock_ns() - begin_ns < limit_ns);
+	return status;
+}
+
+int isolated_probes_gate(const struct isolated_call *call)
+{
+	if (!call->is_gated || !any_on_gpu(call))
+		return 0;
+	int rc = CUDA_DO(stream_wait, probes.stream, (uintptr_t)probes.gate, probes.opened + 1, CUDA_WAIT_FOR_AT_LEAST);
+	if (rc)
+		return rc;
+	probes.opened++;
+	probes.is_closed = true;
+	rc = enqueue(call);
+	if (rc)
+		isolated_probes_abandon();
+	return rc;
+}
+
+int isolated_probes_read(const struct isolated_call *call)
+{
+	const bool on_gpu = any_on_gpu(call);
+	int rc = 0;
+	if (on_gpu && probes.is_closed)
+		open_gate();
+	else if (on_gpu)
+		rc = enqueue(call);
+	for (uint32_t i = 0; i < call->probe_count; i++)
+		if (!call->probes[i].is_cuda)
+			memcpy(place(call->seen, i), (const void *)(uintptr_t)call->probes[i].address, call->probes[i].bytes);
+	if (!rc && on_gpu)
+		rc = isolated_cuda_check(wait_for_gpu(), offsetof(struct cuda_driver, stream_query));
+	for (uint32_t i = 0; i < call->probe_count && !rc; i++)
+		if (call->probes[i].is_cuda)
+			memcpy(place(call->seen, i), place(probes.landing, i), call->probes[i].bytes);
+	return rc;
+}
+
+/* The sentence of what went wrong before stays. */
+void isolated_probes_abandon(void)
+{
+	if (!probes.is_closed)
+		return;
+	open_gate();
+	wait_for_gpu();
+}

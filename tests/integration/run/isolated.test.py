@@ -1,0 +1,579 @@
+#!/usr/bin/env python3
+"""The isolated engine, with the real podium-run, judge and contestants: which tasks it takes, what each side sees, and the verdict for every
+way in which one of them can end."""
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
+from runner import EVAL, HANG_S, PYTHON, Runner, descendants, job, task  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+REFERENCE = r'''
+def generate_input(a, b=0):
+    return [a, b]
+
+def check_implementation(data, output):
+    return output == sum(data), f"expected {sum(data)}, got {output}"
+'''
+KERNEL = "def custom_kernel(data):\n    return data[0] + data[1]\n"
+# For the custom engine's harness (EVAL) as well.
+BOTH = KERNEL + "def answer(case): return sum(int(part.split(':')[1]) for part in case.split(';'))\n"
+ZYGOTE = ("--python", PYTHON)
+# podium-run as root with a zygote, and as an ordinary user without one.
+KINDS = {"root": {"options": ZYGOTE}, **({"ordinary user": {"user": "nobody"}} if os.geteuid() == 0 else {})}
+
+
+def split_task(**changes):
+	return task(**{"engine": "", **changes})
+
+
+def files(reference=REFERENCE):
+	return [{"path": "reference.py", "text": reference}, {"path": "task.py", "text": "WORD = 'task'\n"}, {"path": "utils.py", "text": ""},
+		{"path": "data/table.txt", "text": "7"}]
+
+
+def split_job(submission=KERNEL, reference=REFERENCE, mode="test", definition=None, rival=None, **members):
+	extra = {"rival": {"name": "other.py", "text": rival}, "secret_seed": 987654321} if mode == "compare" else {}
+	return job(submission, mode=mode, files=members.pop("files", files(reference)), definition=definition or split_task(), **extra, **members)
+
+
+class Isolated(Runner):
+	def __init__(self, options=(), **members):
+		super().__init__(*options, **members)
+		end = time.monotonic() + HANG_S
+		while options == ZYGOTE and not self.is_warm():
+			assert time.monotonic() < end, "the zygote does not become ready"
+			time.sleep(0.1)
+
+	def is_warm(self):
+		warm = "import sys\ndef custom_kernel(data): print('torch' in sys.modules)\nraise ValueError('torch' in sys.modules)\n"
+		return "True" in self.judge(warm).reason
+
+	def judge(self, *arguments, **members):
+		message = split_job(*arguments, **members)
+		self.send(message)
+		return self.result(message["job"]["id"])
+
+
+kept = {}
+
+
+def one(kind="root"):
+	"""A podium-run that several tests share."""
+	if kind not in kept:
+		kept[kind] = Isolated(**KINDS[kind])
+	return kept[kind]
+
+
+def each():
+	return [one(kind) for kind in KINDS]
+
+
+def expect(verdict, *parts, runners=None, **members):
+	"""The same with every kind of podium-run."""
+	for runner in runners or each():
+		result = runner.judge(**members)
+		equal((result.verdict, len(result.verdicts), result.verdicts[0]["engine"]), (verdict, 1, "isolated"))
+		for part in parts:
+			contains(result.reason, part)
+	return result
+
+
+def left(runner):
+	"""What runs below podium-run but its zygote."""
+	end = time.monotonic() + 10
+	while True:
+		found = [pid for pid in descendants(runner.process.pid) if "import_slow_modules" not in command_of(pid)]
+		if not found or time.monotonic() > end:
+			return found
+		time.sleep(0.05)
+
+
+def command_of(pid):
+	try:
+		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+	except OSError:
+		return ""
+
+
+# ---- which tasks ----
+
+@test
+def a_task_with_both_functions_gets_the_isolated_engine():
+	for mode, names in (("test", ["compile", "test"]), ("benchmark", ["compile", "test", "benchmark"]), ("ranked", ["compile", "test", "ranked"])):
+		for runner in each():
+			result = runner.judge(mode=mode)
+			equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "isolated"))
+			lacks(result.verdicts[0], "engine_reason")
+			equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(names)))
+			equal([(e["verdict"], e["exit_code"]) for e in result.ends], [("passed", 0)] * len(names))
+			equal("score_ns" in result.verdicts[0], mode == "ranked")
+			contains(result.stages[1]["command"], "../engine/judge.py test ../cases.txt")
+			equal(left(runner), [])
+
+
+@test
+def cases_carry_how_they_were_measured():
+	result = one().judge(mode="ranked")
+	cases = [case for case in result.cases if case["position"] == 2]
+	equal([(case["index"], case["spec"], case["verdict"]) for case in cases], [(0, "a: 5", "passed"), (1, "a: 6", "passed"), (2, "a: 7", "passed")])
+	for case in cases:
+		for key in ("runs", "mean_ns", "std_ns", "err_ns", "best_ns", "worst_ns", "median_ns", "low_ns", "high_ns", "constant_ns", "blocks", "repeated", "samples"):
+			assert key in case, (key, case)
+		assert case["low_ns"] <= case["mean_ns"] <= case["high_ns"] and case["best_ns"] <= case["worst_ns"], case
+		for key in ("ratio", "rival_ns", "device"):
+			lacks(case, key)
+	means = [case["mean_ns"] for case in cases]
+	geom = (means[0] * means[1] * means[2]) ** (1 / 3)
+	assert abs(result.verdicts[0]["score_ns"] - geom) < 1e-6 * geom
+	assert result.ends[2]["nonce"] and set(result.ends[2]["nonce"]) <= set("0123456789abcdef")
+
+
+@test
+def a_task_may_ask_for_the_custom_engine():
+	result = one().judge(BOTH, definition=split_task(engine="custom"), mode="ranked")
+	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
+	lacks(result.verdicts[0], "engine_reason")
+
+
+@test
+def profiles_are_made_by_the_custom_engine():
+	result = one().judge(BOTH, mode="profile")
+	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
+	lacks(result.verdicts[0], "engine_reason")
+
+
+@test
+def tasks_that_cannot_be_split_say_why():
+	half = "def generate_input(a, b=0): return [a, b]\n"
+	named = [{"name": "score_eval.py", "source": "@STOCK@", "is_submission": False}, {"name": "submission.py", "source": "@SUBMISSION@", "is_submission": True}]
+	for members, part in (({"files": []}, "no reference.py"), ({"reference": half}, "does not offer"),
+			({"definition": split_task(multi_gpu=True)}, "several GPUs"),
+			({"definition": split_task(main="score_eval.py", files=named), "files": files() + [{"path": "score_eval.py", "text": EVAL}]}, "oldest form")):
+		result = one().judge(BOTH, **members)
+		equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
+		contains(result.verdicts[0]["engine_reason"], part)
+
+
+# ---- what the judge finds ----
+
+UNSPLITTABLE = "import threading\n" + REFERENCE.replace("return [a, b]", "return [a, threading.Lock()]")
+
+
+@test
+def a_judge_that_cannot_split_the_task_leaves_it_to_the_custom_engine():
+	for runner in each():
+		for mode, stages in (("test", 2), ("ranked", 3)):
+			result = runner.judge(BOTH, UNSPLITTABLE, mode=mode)
+			verdict = result.verdicts[0]
+			equal((result.verdict, verdict["engine"]), ("passed", "custom"))
+			assert verdict["engine_reason"].endswith("."), verdict
+			equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(["compile", "test", "ranked"][:stages])))
+			for stage in result.stages[1:]:
+				contains(stage["command"], "eval.py")
+			equal((len(result.ends), "score_ns" in verdict), (stages, mode == "ranked"))
+			# Nothing is told of the try.
+			equal([text for text in result.progress if text.startswith("test")], ["test 0/2", "test 1/2", "test 2/2"])
+
+
+@test
+def a_task_that_insists_is_not_run_by_another_engine():
+	for members, part in (({"reference": UNSPLITTABLE}, "engine: custom"), ({"files": []}, "no reference.py")):
+		result = one().judge(BOTH, definition=split_task(engine="isolated"), **members)
+		equal(result.verdict, "internal error")
+		contains(result.reason, part)
+		lacks(" ".join(stage["command"] for stage in result.stages), "eval.py")
+
+
+# ---- what each side sees ----
+
+LOOK = r'''
+import json, os, stat, sys
+def kind(number):
+    mode = os.fstat(number).st_mode
+    return "socket" if stat.S_ISSOCK(mode) else "pipe" if stat.S_ISFIFO(mode) else "file" if stat.S_ISREG(mode) else "other"
+def descriptors():
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found[int(name)] = kind(int(name))
+        except OSError:
+            pass # the one that listed them
+    return found
+def attempt(act):
+    try:
+        act()
+        return "done"
+    except OSError as error:
+        return type(error).__name__
+def tree(top):
+    return sorted(os.path.join(folder, name) for folder, folders, names in os.walk(top) for name in names)
+'''
+
+
+@test
+def a_contestant_has_its_files_and_one_channel_and_nothing_else():
+	look = LOOK + r'''
+at_import = descriptors()
+seen = {"descriptors": at_import, "run": tree("."), "job": tree("/job"), "environment": sorted(os.environ), "arguments": sys.argv,
+    "cases": attempt(lambda: open("../cases.txt")), "processes": len([n for n in os.listdir("/proc") if n.isdigit()]),
+    "engine": [attempt(lambda: open("../engine/contestant.py", "r+")), attempt(lambda: open("../engine/new", "w")), attempt(lambda: os.remove("../engine/native.so"))],
+    "own": [attempt(lambda: open("submission.py", "r+")), attempt(lambda: open("new.txt", "w")), attempt(lambda: os.remove("task.py"))],
+    "seed": "987654321" in open("/proc/self/environ").read(), "task": __import__("task").WORD}
+try:
+    import reference
+    seen["reference"] = "there"
+except ImportError:
+    seen["reference"] = "missing"
+print("SEEN" + json.dumps(seen), flush=True)
+'''
+	for kind, runner in zip(KINDS, each()):
+		result = runner.judge(look + KERNEL, mode="ranked")
+		equal(result.verdict, "passed")
+		for position in (1, 2):
+			seen = json.loads(result.log(position=position).split("SEEN")[1].splitlines()[0])
+			equal(seen["descriptors"], {"0": "other", "1": "pipe", "2": "pipe", "3": "socket"})
+			equal(seen["run"], ["./data/table.txt", "./submission.py", "./task.py", "./utils.py"])
+			for path in seen["job"]:
+				assert not any(word in path for word in ("reference", "cases", "eval.py", "judge")), seen["job"]
+			for name in ("POPCORN_SEED", "POPCORN_FD", "PODIUM_TIME_LIMIT_S", "PODIUM_DEVICE_UUID"):
+				lacks(seen["environment"], name)
+			equal((seen["seed"], seen["reference"], seen["task"]), (False, "missing", "task"))
+			assert seen["cases"] != "done" and "done" not in seen["engine"], seen
+			equal([outcome == "done" for outcome in seen["own"]], [False, True, False])
+			assert seen["processes"] <= 3, (kind, seen["processes"])
+
+
+@test
+def a_judge_has_the_seed_the_cases_and_every_channel():
+	look = LOOK + "raise RuntimeError('SEEN' + json.dumps([descriptors(), tree('.'), {n: os.environ.get(n) for n in " \
+		"('POPCORN_SEED', 'POPCORN_FD', 'PODIUM_TIME_LIMIT_S', 'PODIUM_DEVICE_UUID')}, os.path.exists('../cases.txt')]) + 'SEEN')\n"
+	# Where the reference is imported, the judge has put its descriptors away already or not; the seed is told to nobody.
+	for runner in each():
+		result = runner.judge(reference=REFERENCE + look, mode="compare", rival=KERNEL)
+		equal(result.verdict, "internal error")
+		seen = json.loads(result.reason.split("SEEN")[1])
+		equal([seen[0][str(number)] for number in (4, 5, 6)], ["socket"] * 3)
+		lacks(seen[0], "7")
+		equal(seen[1], ["./data/table.txt", "./eval.py", "./reference.py", "./task.py", "./utils.py"])
+		equal((seen[2]["PODIUM_TIME_LIMIT_S"], seen[2]["PODIUM_DEVICE_UUID"], seen[3]), ("60", None, True))
+		lacks(json.dumps(result.events), "987654321")
+
+
+@test
+def the_log_of_a_stage_is_the_submissions():
+	quiet = "import sys\nprint('a secret of the reference')\nprint('another', file=sys.stderr)\n" + REFERENCE
+	for runner in each():
+		result = runner.judge("import sys\nprint('hello')\nprint('mistake', file=sys.stderr)\n" + KERNEL, quiet)
+		equal((result.verdict, result.log("stdout"), result.log("stderr")), ("passed", "hello\n", "mistake\n"))
+		lacks(json.dumps(result.events), "a secret of the reference")
+
+
+@test
+def what_a_contestant_keeps_is_its_own():
+	keep = "import os, pathlib\nplace = pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n" \
+		"print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n" + KERNEL
+	spy = "import os\nassert not os.path.exists(os.environ['XDG_CACHE_HOME'] + '/kept')\n" + REFERENCE
+	for runner in each():
+		result = runner.judge(keep, spy, mode="benchmark")
+		equal((result.verdict, result.log(position=1), result.log(position=2)), ("passed", "before []\n", "before ['kept']\n"))
+
+
+# ---- how a submission can end ----
+
+@test
+def a_wrong_answer_is_one():
+	result = expect("wrong answer", "Test 1 of 2 failed (a: 1; b: 2): expected 3, got 4.", submission="def custom_kernel(data): return 4\n")
+	equal([(e["position"], e["verdict"], e["exit_code"]) for e in result.ends], [(0, "passed", 0), (1, "wrong answer", 112)])
+
+
+@test
+def what_a_kernel_raises_is_a_runtime_error_in_its_case():
+	result = expect("runtime error", "Test 1 of 2 failed (a: 1; b: 2)", "KeyError: 'lost'", submission="def custom_kernel(data): raise KeyError('lost')\n")
+	equal((result.cases[0]["index"], result.cases[0]["verdict"]), (0, "runtime error"))
+
+
+@test
+def a_submission_that_cannot_be_loaded_is_a_runtime_error():
+	expect("runtime error", "submission.py", "no_such_module", submission="import no_such_module\n" + KERNEL)
+	expect("runtime error", "submission.py", "custom_kernel", submission="def kernel(data): return 0\n")
+	expect("runtime error", "reference", submission="import reference\n" + KERNEL)
+
+
+ENDINGS = (("os.kill(os.getpid(), 11)", "runtime error", "SIGSEGV"), ("os.kill(os.getpid(), 9)", "runtime error", "SIGKILL"),
+	("os._exit(7)", "runtime error", "exit code 7"), ("os._exit(0)", "runtime error", "exit code 0"), ("os._exit(113)", "runtime error", "exit code 113"),
+	("os._exit(115)", "runtime error", "exit code 115"))
+
+
+@test
+def a_submission_that_ends_is_judged_by_how_it_ended():
+	for act, verdict, part in ENDINGS:
+		result = expect(verdict, part, "in test 1 of 2 (a: 1; b: 2)", submission=f"import os\ndef custom_kernel(data):\n    {act}\n")
+		equal([(case["index"], case["verdict"]) for case in result.cases], [(0, verdict)])
+		equal(result.ends[-1]["exit_code"], int(part.split()[-1]) if "exit code" in part else None)
+	for act, verdict, part in ENDINGS:
+		expect(verdict, part, submission=f"import os\n{act}\n", runners=[one()])
+
+
+@test
+def its_last_words_are_told():
+	result = expect("runtime error", "SIGABRT", "out of luck", submission="import os, sys\ndef custom_kernel(data):\n"
+		"    print('out of luck', file=sys.stderr, flush=True)\n    os.abort()\n")
+	equal(result.log("stderr"), "out of luck\n")
+
+
+@test
+def the_case_in_which_it_ended_is_named():
+	expect("runtime error", "SIGSEGV", "in benchmark 2 of 3 (a: 6)", mode="ranked", runners=[one()],
+		submission="import os\ndef custom_kernel(data):\n    if data[0] == 6: os.kill(os.getpid(), 11)\n    return sum(data)\n")
+
+
+@test
+def what_it_leaves_behind_does_not_hold_the_judge_up():
+	stay = "import os, time\ndef custom_kernel(data):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0: time.sleep(600)\n        time.sleep(600)\n    os._exit(5)\n"
+	for runner in each():
+		expect("runtime error", "exit code 5", submission=stay, runners=[runner])
+		equal(left(runner), [])
+
+
+@test
+def limits_hold_for_it_alone():
+	hoard = "def custom_kernel(data):\n    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return sum(data)\n"
+	bomb = "import os, time\ndef custom_kernel(data):\n    for _ in range(400):\n        if os.fork() == 0: time.sleep(600)\n    time.sleep(600)\n"
+	flood = "import os\ndef custom_kernel(data):\n    while True: os.write(1, b'x' * (1 << 20))\n"
+	with Isolated(("--memory", "600", "--processes", "200")) as runner:
+		expect("memory limit", "0.6 GiB", "in test 1 of 2", submission=hoard, runners=[runner])
+		expect("runtime error", "more than 200 processes", "in test 1 of 2", submission=bomb, runners=[runner])
+		expect("output limit", "64 MiB", "in test 1 of 2", submission=flood, runners=[runner])
+		expect("passed", runners=[runner])
+		equal(left(runner), [])
+
+
+@test
+def a_submission_that_does_not_answer_is_a_time_limit():
+	short = split_task(test_timeout_s=3)
+	for sleep in ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n", "import time\ntime.sleep(600)\n" + KERNEL,
+			"import os, signal\ndef custom_kernel(data):\n    os.kill(os.getpid(), signal.SIGSTOP)\n"):
+		result = expect("time limit", submission=sleep, definition=short)
+		equal(result.cases[-1]["verdict"], "time limit")
+
+
+@test
+def a_submission_that_hangs_up_does_not_keep_to_the_protocol():
+	expect("protocol violation", "channel", submission="import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n", runners=[one()])
+
+
+@test
+def nothing_that_it_writes_is_a_result():
+	forge = "import os\ndef custom_kernel(data):\n    for number in (1, 3, 4, 5):\n        try:\n" \
+		"            os.write(number, b'test-count: 2\\ntest.0.status: pass\\ntest.1.status: pass\\ncheck: pass\\n')\n        except OSError:\n            pass\n    os._exit(0)\n"
+	for runner in each():
+		result = runner.judge(forge)
+		assert result.verdict in ("runtime error", "protocol violation"), result.reason
+		lacks([case["verdict"] for case in result.cases], "passed")
+
+
+# ---- how a judge can end ----
+
+@test
+def a_judge_that_breaks_down_is_nobodys_wrong_answer():
+	for act, part in (("os.kill(os.getpid(), 9)", "SIGKILL"), ("os.kill(os.getpid(), 11)", "SIGSEGV"), ("os._exit(3)", "judge"), ("os._exit(2)", "judge"),
+			("os._exit(111)", "results"), ("os._exit(113)", "case"), ("os._exit(0)", "judge"), ("os.write(fd, b'nonsense\\n') and time.sleep(600)", "nonsense"),
+			("os.write(fd, b'benchmark-count: 9\\n') and time.sleep(600)", "benchmark-count"), ("os.write(fd, b'check: pass\\n') and os._exit(0)", "test-count")):
+		breaks = "import os, stat, time\nfd = next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}') and os.access(f'/proc/self/fd/{n}', os.F_OK) " \
+			"and stat.S_ISFIFO(os.stat(n).st_mode))\n" + REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]")
+		expect("internal error", part, reference=breaks, runners=[one()] if "SIG" not in part else None)
+
+
+@test
+def a_judge_over_its_limits_is_nobodys_fault_either():
+	hoard = REFERENCE.replace("    return [a, b]", "    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return [a, b]")
+	with Isolated(("--memory", "600")) as runner:
+		expect("internal error", "judge", "0.6 GiB", reference=hoard, runners=[runner])
+	slow = "import time\n" + REFERENCE.replace("    return [a, b]", "    time.sleep(600)\n    return [a, b]")
+	expect("time limit", "The limit of 2 s was reached in test 1 of 2", reference=slow, definition=split_task(test_timeout_s=2), runners=[one()])
+
+
+@test
+def the_judges_words_are_for_the_log_and_for_the_reason():
+	with Isolated() as runner:
+		result = runner.judge(reference="import sys\nprint('the scale is broken', file=sys.stderr)\nimport os\nos._exit(3)\n" + REFERENCE)
+		equal(result.verdict, "internal error")
+		contains(result.reason, "the scale is broken")
+		equal(result.log("stderr"), "")
+		code, _, errors = runner.end()
+		contains(errors, "the scale is broken")
+
+
+@test
+def a_null_contestant_that_ends_is_the_machines_fault():
+	slow = "import time\ndef custom_kernel(data):\n    print('called', flush=True)\n    time.sleep(0.5)\n    return sum(data)\n"
+	runner = one()
+	runner.send(split_job(slow, mode="benchmark", id=21))
+	runner.until("progress", job=21, text="benchmark 0/3")
+	end = time.monotonic() + HANG_S
+	null = []
+	while not null:
+		assert time.monotonic() < end
+		# Forked from the zygote they all have its words; the null contestant says so by its own.
+		null = [pid for pid in descendants(runner.process.pid) if is_null(pid)]
+	os.kill(null[0], signal.SIGKILL)
+	result = runner.result(21)
+	equal((result.verdict, result.verdicts[0].get("machine_failed")), ("internal error", True))
+
+
+def is_null(pid):
+	"""Whether this is the process in whose folders no submission stands."""
+	try:
+		return os.listdir(f"/proc/{pid}/cwd") == [] and os.path.exists(f"/proc/{pid}/cwd/../engine/contestant.py")
+	except OSError:
+		return False
+
+
+# ---- cancelling ----
+
+@test
+def a_job_is_cancelled_wherever_it_is():
+	hold = "import time\ntime.sleep(600)\n"
+	places = {"at the import": (hold + KERNEL, REFERENCE), "in a call": ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n", REFERENCE),
+		"in the reference": (KERNEL, hold + REFERENCE), "in an input": (KERNEL, REFERENCE.replace("    return [a", "    import time; time.sleep(600)\n    return [a"))}
+	for runner in each():
+		for place, (submission, reference) in places.items():
+			runner.send(split_job(submission, reference))
+			runner.until("progress", text="test 0/2")
+			time.sleep(0.3)
+			runner.send({"cancel": 17})
+			result = runner.result()
+			equal((place, result.verdict, result.ends[-1]["verdict"], result.ends[-1]["exit_code"]), (place, "cancelled", "cancelled", None))
+			equal(left(runner), [])
+		equal(runner.judge().verdict, "passed")
+
+
+@test
+def a_job_between_two_stages_is_cancelled_too():
+	with Isolated() as runner:
+		runner.send(split_job(mode="ranked"))
+		runner.until("progress", text="test 2/2")
+		runner.send({"cancel": 17})
+		equal(runner.result().verdict, "cancelled")
+		equal(left(runner), [])
+
+
+@test
+def the_end_of_podium_run_is_the_end_of_all():
+	runner = Isolated()
+	with runner:
+		runner.send(split_job("import time\ndef custom_kernel(data):\n    time.sleep(600)\n"))
+		runner.until("progress", text="test 0/2")
+		programs = descendants(runner.process.pid)
+		code, events, _ = runner.end()
+		equal((code, events[-1]["verdict"]), (0, "cancelled"))
+		equal([pid for pid in programs if os.path.exists(f"/proc/{pid}") and "contestant" in command_of(pid)], [])
+		equal(os.listdir(runner.directory), [])
+
+
+# ---- comparing ----
+
+@test
+def two_submissions_are_compared():
+	for runner in each():
+		result = runner.judge(mode="compare", rival="import time\ndef custom_kernel(data):\n    time.sleep(0.002)\n    return sum(data)\n")
+		equal((result.verdict, result.verdicts[0]["engine"], [s["stage"] for s in result.stages]), ("passed", "isolated", ["compile", "compare"]))
+		contains(result.stages[1]["command"], "judge.py compare ../cases.txt")
+		equal([result.progress[0], result.progress[1], result.progress[-1]], ["compile", "comparing 0/3", "comparing 3/3"])
+		verdict = result.verdicts[0]
+		assert 0 < verdict["ratio_low"] <= verdict["ratio"] <= verdict["ratio_high"] < 1, verdict
+		lacks(verdict, "score_ns")
+		for case in result.cases:
+			assert 0 < case["ratio_low"] <= case["ratio"] <= case["ratio_high"] < 1 and case["rival_ns"] > 1e6, case
+		ratios = [case["ratio"] for case in result.cases]
+		geom = (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3)
+		assert abs(verdict["ratio"] - geom) < 1e-6 * geom, (verdict, ratios)
+
+
+@test
+def a_rival_that_fails_is_not_the_submissions_fault():
+	for rival in ("import os\ndef custom_kernel(data):\n    os._exit(1)\n", "raise ValueError\n", "def custom_kernel(data): return -1\n"):
+		expect("internal error", mode="compare", rival=rival, runners=[one()])
+	expect("wrong answer", mode="compare", submission="def custom_kernel(data): return -1\n", rival=KERNEL, runners=[one()])
+	expect("runtime error", "SIGSEGV", mode="compare", submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n", rival=KERNEL, runners=[one()])
+
+
+@test
+def rivals_do_not_see_each_other():
+	look = LOOK + "print('SEEN' + json.dumps([descriptors(), tree('/job'), open('submission.py').read().count('MARK' + 'ED')]), flush=True)\n"
+	result = one().judge(look + KERNEL, mode="compare", rival=KERNEL + "# MARKED\n")
+	seen = json.loads(result.log().split("SEEN")[1].splitlines()[0])
+	equal((result.verdict, sorted(seen[0]), seen[2]), ("passed", ["0", "1", "2", "3"], 0))
+
+
+@test
+def only_what_can_be_split_can_be_compared():
+	for members, part in (({"definition": split_task(engine="custom")}, "custom engine"), ({"files": []}, "no reference.py")):
+		result = one().judge(mode="compare", rival=KERNEL, **members)
+		equal((result.verdict, result.stages), ("internal error", []))
+		contains(result.reason, part)
+	result = one().judge(mode="compare", rival=KERNEL, reference=UNSPLITTABLE)
+	equal(result.verdict, "internal error")
+	message = split_job(mode="compare", rival=KERNEL)
+	del message["job"]["rival"]
+	one().send(message)
+	contains(one().result().reason, "\"rival\"")
+
+
+# ---- hosts with fewer walls ----
+
+CONTAINER = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]
+
+
+@test
+def without_namespaces_it_works_all_the_same():
+	if os.geteuid() != 0:
+		raise Skip("needs root to take rights away")
+	hoard = "def custom_kernel(data):\n    hoard = bytearray(1 << 30)\n    for i in range(0, 1 << 30, 4096): hoard[i] = 1\n    return sum(data)\n"
+	with Isolated(("--memory", "600"), prefix=CONTAINER) as runner:
+		contains(runner.judge().events[0]["environment"]["sandbox"], "processes")
+		expect("passed", mode="ranked", runners=[runner])
+		expect("runtime error", "SIGSEGV", submission="import os\ndef custom_kernel(data): os.kill(os.getpid(), 11)\n", runners=[runner])
+		expect("memory limit", submission=hoard, runners=[runner])
+		equal(left(runner), [])
+
+
+@test
+def without_namespaces_the_judge_cannot_be_looked_into():
+	if os.geteuid() != 0:
+		raise Skip("needs root to take rights away")
+	spy = r'''
+import os
+found = []
+for name in os.listdir("/proc"):
+    if not name.isdigit() or int(name) == os.getpid():
+        continue
+    try:
+        words = open(f"/proc/{name}/cmdline").read().split("\0")
+    except OSError:
+        continue
+    if not any("judge.py" in word for word in words):
+        continue
+    for part in ("environ", "mem", "fd"):
+        try:
+            os.listdir(f"/proc/{name}/fd") if part == "fd" else open(f"/proc/{name}/{part}", "rb").close()
+            found.append(part)
+        except OSError:
+            found.append("denied")
+print("SEEN", found, flush=True)
+'''
+	with Isolated(prefix=CONTAINER) as runner:
+		result = runner.judge(spy + KERNEL)
+		equal((result.verdict, result.log()), ("passed", "SEEN ['denied', 'denied', 'denied']\n"))
+
+
+code = run()
+for runner in kept.values():
+	runner.__exit__()
+sys.exit(code)

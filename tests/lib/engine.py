@@ -1,0 +1,123 @@
+"""The isolated engine as podium-run starts it, without its sandboxes: a judge and its contestants, each in a folder of its
+own, joined by sockets. For tests and benchmarks of harness/isolated; the device is the CPU."""
+import contextlib
+import fcntl
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
+NULL, ENTRY, RIVAL = 4, 5, 6
+HIGH = 40  # descriptors of ours lie there, apart from the numbers that the programs expect
+
+
+def build_engine():
+	"""A folder with the engine's files and its native part, without sanitizers, which an interpreter does not have."""
+	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-engine."))
+	for source in (ROOT / "harness" / "isolated").glob("*.py"):
+		shutil.copy(source, folder)
+	sources = sorted(str(path) for path in (ROOT / "harness" / "isolated").glob("*.c"))
+	command = ["gcc", "-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{ROOT}", "-fPIC", "-shared", "-o", str(folder / "native.so"), *sources, "-ldl"]
+	subprocess.run(command, check=True)
+	return folder
+
+
+def high(descriptor):
+	moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, HIGH)
+	os.close(descriptor)
+	return moved
+
+
+def environment_of(**more):
+	environment = {name: value for name, value in os.environ.items() if not name.startswith(("POPCORN_", "PODIUM_"))}
+	return {**environment, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "", **more}
+
+
+def start(folder, words, descriptors, **environment):
+	"""A program in a folder. `descriptors`: number there -> number here."""
+	moves = " ".join(f"{there}<&{here} {here}<&-" for there, here in descriptors.items())
+	with open(folder / "stdout", "w") as output, open(folder / "stderr", "w") as errors:
+		return subprocess.Popen(["bash", "-c", f'exec "$0" "$@" {moves}', *map(str, words)], cwd=folder, env=environment_of(**environment),
+			pass_fds=tuple(descriptors.values()), stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
+
+
+def write_files(folder, files):
+	folder.mkdir()
+	for name, text in files.items():
+		(folder / name).parent.mkdir(parents=True, exist_ok=True)
+		(folder / name).write_text(text)
+
+
+class Result:
+	def __init__(self, code, folder):
+		self.code = code
+		self.text = (folder / "lines").read_text()
+		self.lines = dict(line.split(": ", 1) for line in self.text.splitlines())
+		if len(self.lines) != len(self.text.splitlines()):
+			raise AssertionError(f"a key is there twice:\n{self.text}")
+		self.stderr = (folder / "judge" / "stderr").read_text()
+		self.said = {path.parent.name: path.read_text() for path in folder.glob("*/stdout")}
+		self.complaints = {path.parent.name: path.read_text() for path in folder.glob("*/stderr")}
+		self.notes = {path.name: path.read_text() for path in (folder / "judge").iterdir() if path.is_file() and path.name.startswith("note")}
+
+
+class Match:
+	"""One run of a judge with its contestants."""
+
+	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None, **environment):
+		"""`task`: files; those in `kept` only the judge gets. `submissions`: name -> text of submission.py. `programs`: name ->
+		words that are run in the place of contestant.py."""
+		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
+		self.processes = {}
+		given = {name: text for name, text in task.items() if name not in ("reference.py", "reference_code.py", "eval.py")}
+		write_files(self.folder / "judge", task)
+		(self.folder / "cases.txt").write_text(cases)
+		ends = {}
+		for name, number in (("null", NULL), ("entry", ENTRY), ("rival", RIVAL)):
+			if name == "null" or name in submissions:
+				ends[number] = self.start_contestant(engine, name, given, submissions.get(name), (programs or {}).get(name))
+		with open(self.folder / "lines", "w") as lines:
+			results = high(os.dup(lines.fileno()))
+		seed = {} if secret is None else {"POPCORN_SEED": str(secret)}
+		self.processes["judge"] = start(self.folder / "judge", [PYTHON, engine / "judge.py", mode, "../cases.txt"], {3: results, **ends},
+			POPCORN_FD="3", PODIUM_TIME_LIMIT_S=str(limit_s), **seed, **environment)
+		for descriptor in (results, *ends.values()):
+			os.close(descriptor)
+
+	def start_contestant(self, engine, name, given, submission, program):
+		ours, theirs = (high(end.detach()) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+		write_files(self.folder / name, {**given, **({"submission.py": submission} if submission is not None else {})})
+		words = program or [PYTHON, engine / "contestant.py", "--null" if name == "null" else "submission.py"]
+		self.processes[name] = start(self.folder / name, words, {3: theirs})
+		os.close(theirs)
+		return ours
+
+	def wait(self, limit_s):
+		code = self.processes["judge"].wait(limit_s)
+		return Result(code, self.folder)
+
+	def end(self):
+		for process in self.processes.values():
+			process.kill()
+			process.wait()
+		shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def match(engine, *arguments, **named):
+	made = Match(engine, *arguments, **named)
+	try:
+		yield made
+	finally:
+		made.end()
+
+
+def judge(engine, submission, reference, mode="test", cases="size: 3; seed: 5\nsize: 70; seed: 9\n", limit_s=60, rival=None, task=None, **more):
+	"""One run to its end."""
+	submissions = {"entry": submission, **({"rival": rival} if rival is not None else {})}
+	with match(engine, mode, cases, {"reference.py": reference, **(task or {})}, submissions, limit_s, **more) as made:
+		return made.wait(limit_s + 60)
