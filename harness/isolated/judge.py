@@ -21,6 +21,7 @@ import importlib
 import itertools
 import json
 import os
+import stat
 import struct
 import sys
 import traceback
@@ -558,10 +559,9 @@ def find_torch():
 		return None, False
 
 
-def is_open(descriptor):
+def is_socket(descriptor):
 	try:
-		os.fstat(descriptor)
-		return True
+		return stat.S_ISSOCK(os.fstat(descriptor).st_mode)
 	except OSError:
 		return False
 
@@ -571,7 +571,7 @@ def open_sides(mode):
 	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The submission to compare with"}
 	if mode != "compare":
 		del wanted[RIVAL]
-	missing = [noun for descriptor, noun in wanted.items() if not is_open(descriptor)]
+	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]
 	if missing:
 		raise Stop(EXIT_USAGE, f"{missing[0]} has no socket.")
 	cpus = wire.choose_cpus()

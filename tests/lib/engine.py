@@ -5,9 +5,14 @@ import fcntl
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
+import time
+import traceback
+import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
@@ -45,6 +50,67 @@ def start(folder, words, descriptors, **environment):
 			pass_fds=tuple(descriptors.values()), stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
 
 
+def become(folder, words, descriptors, environment):
+	"""In a forked child: the program, in an interpreter that has its modules already. Never returns."""
+	code = 127
+	try:
+		for name in [name for name in sys.modules if name.startswith("podium_")]:
+			del sys.modules[name]
+		for number, path in ((0, os.devnull), (1, folder / "stdout"), (2, folder / "stderr")):
+			opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+			os.dup2(opened, number)
+			os.close(opened)
+		for there, here in descriptors.items():
+			os.dup2(here, there)
+		os.closerange(max(descriptors) + 1, 4096)
+		os.environ.clear()
+		os.environ.update(environment)
+		os.chdir(folder)
+		sys.argv = [str(word) for word in words[1:]]
+		sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+		main = sys.modules["__main__"] = types.ModuleType("__main__")
+		main.__dict__.update(__builtins__=__builtins__, __file__=os.path.abspath(sys.argv[0]))
+		with open(sys.argv[0], "rb") as stream:
+			exec(compile(stream.read(), main.__file__, "exec"), main.__dict__)
+		code = 0
+	except SystemExit as end:
+		code = end.code if isinstance(end.code, int) else 1 if end.code else 0
+	except BaseException:
+		traceback.print_exc()
+		code = 1
+	finally:
+		sys.stdout.flush()
+		sys.stderr.flush()
+		os._exit(code)
+
+
+class Forked:
+	"""A program that was forked from this one, as the zygote forks them; the same to its caller as a subprocess."""
+
+	def __init__(self, folder, words, descriptors, **environment):
+		self.code = None
+		sys.stdout.flush()
+		self.pid = os.fork()
+		if self.pid == 0:
+			become(folder, words, descriptors, environment_of(**environment))
+
+	def wait(self, limit_s=None):
+		end = time.monotonic() + limit_s if limit_s else None
+		while self.code is None:
+			pid, status = os.waitpid(self.pid, os.WNOHANG)
+			if pid:
+				self.code = os.waitstatus_to_exitcode(status)
+			elif end and time.monotonic() > end:
+				raise TimeoutError(f"process {self.pid} has not ended within {limit_s} s")
+			else:
+				time.sleep(0.005)
+		return self.code
+
+	def kill(self):
+		if self.code is None:
+			os.kill(self.pid, signal.SIGKILL)
+
+
 def write_files(folder, files):
 	folder.mkdir()
 	for name, text in files.items():
@@ -62,17 +128,18 @@ class Result:
 		self.stderr = (folder / "judge" / "stderr").read_text()
 		self.said = {path.parent.name: path.read_text() for path in folder.glob("*/stdout")}
 		self.complaints = {path.parent.name: path.read_text() for path in folder.glob("*/stderr")}
-		self.notes = {path.name: path.read_text() for path in (folder / "judge").iterdir() if path.is_file() and path.name.startswith("note")}
+		noted = folder / "judge" / "noted"  # where references of tests write what they are asked
+		self.noted = noted.read_text().splitlines() if noted.exists() else []
 
 
 class Match:
 	"""One run of a judge with its contestants."""
 
-	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None, **environment):
-		"""`task`: files; those in `kept` only the judge gets. `submissions`: name -> text of submission.py. `programs`: name ->
-		words that are run in the place of contestant.py."""
+	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None, start=Forked, **environment):
+		"""`task`: files. `submissions`: name -> text of submission.py. `programs`: name -> words that are run in the place of
+		contestant.py. `start`: Forked, or start for interpreters of their own."""
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
-		self.processes = {}
+		self.processes, self.start = {}, start
 		given = {name: text for name, text in task.items() if name not in ("reference.py", "reference_code.py", "eval.py")}
 		write_files(self.folder / "judge", task)
 		(self.folder / "cases.txt").write_text(cases)
@@ -92,7 +159,7 @@ class Match:
 		ours, theirs = (high(end.detach()) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
 		write_files(self.folder / name, {**given, **({"submission.py": submission} if submission is not None else {})})
 		words = program or [PYTHON, engine / "contestant.py", "--null" if name == "null" else "submission.py"]
-		self.processes[name] = start(self.folder / name, words, {3: theirs})
+		self.processes[name] = self.start(self.folder / name, words, {3: theirs})
 		os.close(theirs)
 		return ours
 
@@ -121,3 +188,7 @@ def judge(engine, submission, reference, mode="test", cases="size: 3; seed: 5\ns
 	submissions = {"entry": submission, **({"rival": rival} if rival is not None else {})}
 	with match(engine, mode, cases, {"reference.py": reference, **(task or {})}, submissions, limit_s, **more) as made:
 		return made.wait(limit_s + 60)
+
+
+def remove(folder):
+	shutil.rmtree(folder, ignore_errors=True)
