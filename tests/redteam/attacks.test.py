@@ -135,14 +135,18 @@ def times(result):
 	return {event["spec"]: event["mean_ns"] for event in result.events if event["event"] == "case" and "mean_ns" in event}
 
 
-def measure_truth(one, task):
-	"""What the work takes that the attack is to be charged for."""
-	if not one.truth or ON == "cpu":
-		return None
-	result = submit(one, one.text, task, one.truth)
+@functools.lru_cache(None)
+def measure(one, task, variant):
+	"""What an honest variant is charged."""
+	result = submit(one, one.text, task, variant)
 	if result.verdict != "passed":
-		raise AssertionError(f"{one.title(one.truth)}, which is honest, got {result.verdict}: {result.reason}")
+		raise AssertionError(f"{one.title(variant)}, which is honest, got {result.verdict}: {result.reason}")
 	return times(result)
+
+
+def measure_truth(one, task, variant):
+	"""What the work takes that the attack is to be charged for."""
+	return measure(one, task, one.truth_of(variant)) if one.truth and ON == "gpu" else {}
 
 
 def least_charge(one, honest_ns):
@@ -151,7 +155,7 @@ def least_charge(one, honest_ns):
 
 def faults_of_time(one, truth, event):
 	"""What is wrong with how a case was timed: sentences."""
-	charged_ns, honest_ns = event["mean_ns"], (truth or {}).get(event["spec"])
+	charged_ns, honest_ns = event["mean_ns"], truth.get(event["spec"])
 	beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}" if honest_ns else ""
 	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls", flush=True)
 	least_ns = least_charge(one, honest_ns)
@@ -224,18 +228,17 @@ def stage(one):
 		raise Skip(lack)
 	open_ways, stopped = [], []
 	for task in python_tasks(one.engine) if one.task == "every" else [one.task]:
-		truth = measure_truth(one, task)
 		for variant in one.variants * (OPTIONS.repeats if one.is_repeatable else 1):
 			what = f"{one.title(variant)}{' against ' + task if one.task == 'every' else ''}"
-			missed = run_variant(one, variant, task, what, truth)
+			missed = run_variant(one, variant, task, what)
 			(open_ways if missed else stopped).append((what, missed))
 	host().expect_honest(one.engine)
 	report(one, open_ways, stopped)
 
 
-def run_variant(one, variant, task, what, truth):
+def run_variant(one, variant, task, what):
 	"""In which respects it was not stopped: sentences."""
-	began = time.monotonic()
+	truth, began = measure_truth(one, task, variant), time.monotonic()
 	result, harm = attack(one, variant, task)
 	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s", flush=True)
 	missed = unmet(one, result) + undercharged(one, truth, result)

@@ -26,7 +26,7 @@ The first has the number in the catalogue and the name. Then:
 	needs        walls, as `podium-run --walls` names them, without which the attack would harm the host: it is not run then
 	cannot-stop  why it is not stopped today; the attack is run nevertheless, and listed; should it be stopped, the line must go
 	floor        microseconds that each case of what passes is charged at least, since the attack cannot take less
-	truth        the variant that does the same work honestly. On a GPU, where times are steady, it is run first and must pass;
+	truth        the variant that does the same work honestly, `*` in it being the other's name up to its last hyphen. On a GPU, where times are steady, it is run first and must pass;
 	             the others, where they pass at all, are charged for each case at least
 	charged      this share of its time (default 0.97), or
 	spared       so many microseconds less than it, the most that the engine's description admits (docs/judge.md); default 0
@@ -82,6 +82,9 @@ class Case:
 		self.truth, self.charged, self.spared_ns = said("truth"), float(said("charged", "0.97")), float(said("spared", "0")) * 1000
 		self.floor_ns, self.named, self.runs = float(said("floor", "0")) * 1000, said("named"), int(said("runs", "0"))
 		self.is_repeatable = said("repeatable") == "yes"
+
+	def truth_of(self, variant):
+		return self.truth and self.truth.replace("*", variant.rpartition("-")[0])
 
 	def title(self, variant):
 		return f"{self.number} {self.name} ({self.engine}){' ' + variant if variant else ''}"

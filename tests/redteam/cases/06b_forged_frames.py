@@ -2,11 +2,11 @@
 # attempts: to upset the judge with frames on the channel: twice, unasked, of every size and kind, with descriptors, without
 #   end, and forms of outputs that reach beyond all memory, are nested without end, or are noise
 # required: FORGE-IGNORED
-# verdict: protocol violation or wrong answer
+# verdict: protocol violation or wrong answer or runtime error
 # engines: isolated
 # on: cpu gpu
 # variants: ready-twice mapped-unasked spec-unasked own-kind no-kind long-content cut whole-empty too-long unused descriptors
-#   flood no-spec spec-noise spec-flipped spec-other-call spec-outside spec-negative spec-huge spec-deep spec-wide
+#   flood no-spec spec-noise spec-flipped spec-other-call spec-outside spec-negative spec-overlapping spec-huge spec-deep spec-wide
 import os
 import random
 import sys
@@ -41,9 +41,10 @@ SPECS = {
     "spec-flipped": flipped,
     "spec-outside": lambda: description(memory=tree.IN_HOST, offset=1 << 40),
     "spec-negative": lambda: description(strides=(-1,)),
-    "spec-huge": lambda: description(shape=(1 << 60,)),
+    "spec-overlapping": lambda: description(sizes=(8, 8), strides=(1, 1)),
+    "spec-huge": lambda: description(sizes=(1 << 47,), strides=(1,)),
     "spec-deep": lambda: b"\x01" * 60000,
-    "spec-wide": lambda: description(shape=(1,) * 200, strides=(1,) * 200),
+    "spec-wide": lambda: description(sizes=(1,) * 200, strides=(1,) * 200),
 }
 FRAMES = {
     "ready-twice": [frame(channel.READY)] * 2,
