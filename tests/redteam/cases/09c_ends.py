@@ -2,7 +2,7 @@
 # attempts: to end, hang, or vanish from the channel in the middle of a call, so that the judge waits for ever, breaks down, or
 #   takes what is there for an output
 # required: FORGE-IGNORED
-# verdict: runtime error
+# verdict: runtime error or protocol violation
 # engines: isolated
 # change: {"task": {"test_timeout_s": 15}}
 # variants: kill segfault abort exit-done exit-group orphan done-and-die

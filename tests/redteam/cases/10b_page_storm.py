@@ -2,7 +2,7 @@
 # attempts: to upset the judge by the page: writes every word of it without pause, says numbers of calls, states and forms that
 #   there are not, times of its own that are none, and wakes whoever sleeps a hundred thousand times
 # required: FORGE-IGNORED
-# verdict: protocol violation or passed
+# verdict: protocol violation or passed or runtime error
 # engines: isolated
 # on: cpu gpu
 # mode: benchmark

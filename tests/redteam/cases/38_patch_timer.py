@@ -46,7 +46,7 @@ def patch_torch():
 
 def patch_collector():
     gc.disable = gc.enable = gc.collect = nothing
-    ctypes.memmove = ctypes.memset = ctypes.byref = nothing
+    ctypes.memmove = ctypes.memset = nothing
 
 
 def patch_engine():

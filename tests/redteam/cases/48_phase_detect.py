@@ -6,7 +6,7 @@
 # engines: isolated
 # on: cpu gpu
 # mode: ranked
-# variants: first-1 first-3 first-10 later-2 every-7 pinned unpinned slow-gap
+# variants: first-1 first-3 later-2 every-3 pinned unpinned slow
 import os
 import time
 import torch
@@ -15,6 +15,7 @@ calls, ended = 0, 0.0
 
 
 def is_right():
+    global ended
     how, _, number = "@VARIANT@".partition("-")
     if how == "first":
         return calls <= int(number)
@@ -22,9 +23,10 @@ def is_right():
         return calls > int(number)
     if how == "every":
         return calls % int(number)
-    if how in ("pinned", "unpinned"):
-        return (len(os.sched_getaffinity(0)) == 1) == (how == "pinned")
-    return calls == 1 or calls % 2
+    if how in ("pinned", "unpinned"):  # where there are fewer than three processors nobody is bound to one
+        return os.cpu_count() > 2 and (len(os.sched_getaffinity(0)) == 1) == (how == "pinned")
+    before, ended = ended, time.monotonic()
+    return ended - before < 0.02
 
 
 def custom_kernel(data):

@@ -17,8 +17,9 @@ def other_places(data):
     """What lies where earlier inputs lay, and where the next ones will."""
     if data.is_cuda:
         return list(seen.values())
-    return [torch.frombuffer((channel.ctypes.c_uint8 * data.nbytes).from_address(address + first), dtype=data.dtype)
-            for address, size in channel.shared() for first in range(0, size - data.nbytes + 1, data.nbytes)]
+    size_of = data.numel() * data.element_size()
+    return [torch.frombuffer((channel.ctypes.c_uint8 * size_of).from_address(address + first), dtype=data.dtype)
+            for address, size in channel.shared() for first in range(0, size - size_of + 1, size_of)]
 
 
 def custom_kernel(data):
