@@ -37,7 +37,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-claims bench-turnaround worker-bundle clean
+.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-claims bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -65,6 +65,9 @@ bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
 
 bench-turnaround: all ## print where each second of a ranked job goes
 	@B=$(B) tests/bench/turnaround.py
+
+bench-isolated: ## compare the isolated engine's clock with kernels' own, on the CPU
+	@tests/bench/isolated.py
 
 worker-bundle: all ## collect what a GPU host needs to run podium-worker in ./worker-bundle
 	@worker/bundle $(B) worker-bundle
@@ -142,6 +145,11 @@ $(call including,(cgi|templates)/): $(B)/libweb.a
 $(call including,worker/run/): $(B)/librun.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(call including,harness/isolated/): $(B)/libisolated.a
+# A driver that pretends, which the test loads by its name.
+$(B)/tests/unit/test_driver: | $(B)/tests/unit/libcuda.so.1
+$(B)/tests/unit/libcuda.so.1: tests/lib/pretend_cuda.c tests/lib/pretend_cuda.h harness/isolated/driver.h
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< -lpthread
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
@@ -149,7 +157,7 @@ $(TESTS): %: %.o $(B)/libpodium.a
 # libFuzzer brings the main.
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
-$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libpodium.a
+$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libisolated.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a

@@ -27,6 +27,7 @@ import podium_wire as wire
 SOCKET = 3
 OURS = os.path.dirname(os.path.abspath(__file__))
 WAIT_S = 3600.0          # for the judge, who makes inputs meanwhile; it ends us when it ends
+LOOK_S = 0.0005          # as long as both a call and a frame may come
 MOST_TEXT_BYTES = 32768
 OWN_CALLS = 8            # of a case are measured by CUDA events: calls that do not count, because events cost time themselves
 KEPT_BY_JUDGE = ("reference", "reference_code")
@@ -176,6 +177,9 @@ class Outputs:
 	def tensor_key(self, value, leaves, bounds):
 		if type(value) not in self.tensors.plain_types:
 			raise NoOutput(f"custom_kernel returned a {type(value).__name__}; return a plain torch.Tensor.")
+		fault = self.tensors.fault(value)
+		if fault:
+			raise NoOutput(f"custom_kernel returned {fault}; return tensors as they lie in memory, on the device of the input or on the CPU.")
 		value = self.tensors.detach(value)
 		if value.is_conj() or value.is_neg():
 			value = value.resolve_conj().resolve_neg()
@@ -353,15 +357,31 @@ class Contestant:
 			self.read_frames()
 			if order.command == wire.LEAVE:
 				return
-			if order.command == wire.NOTHING:
-				self.do_nothing(order.cpu)
-			else:
+			if order.command == wire.CALL:
 				self.call(order.slot, order.cpu)
+			elif self.null:
+				self.calibrate(order)
 
-	def do_nothing(self, cpu):
-		"""What the bell alone costs."""
-		with wire.Pinned(cpu):
+	def await_load(self):
+		"""Until the submission may be loaded, the judge finds out what a call costs in this very process."""
+		seen = wire.armed(self.page)
+		while not select.select([SOCKET], [], [], LOOK_S)[0]:
+			if wire.armed(self.page) != seen:
+				seen = wire.armed(self.page)
+				self.calibrate(wire.wait_for_call(self.page, SOCKET))
+		if wire.receive(SOCKET, WAIT_S, True)[0] != wire.LOAD:
+			sys.exit("contestant.py: the judge sent something else than what is due.")
+
+	def calibrate(self, order):
+		"""A call without data: what the bell alone costs, or the bell and an empty kernel."""
+		if order.command == wire.LEAVE:
+			raise wire.Gone("")
+		with wire.Pinned(order.cpu):
 			wire.stand_by(self.page, SOCKET)
+			if order.command == wire.EMPTY and self.is_cuda:
+				self.begin()
+				self.sleep(1)
+				self.synchronize()
 			wire.done(self.page, wire.RETURNED, 0, 0.0)
 
 	def call(self, slot, cpu):
@@ -402,9 +422,13 @@ class Contestant:
 				if self.is_cuda:
 					self.synchronize()
 			return wire.RETURNED, spec.number, own_ns
+		except wire.Gone:
+			raise
 		except NoOutput as fault:
 			say(str(fault))
-			return wire.NO_OUTPUT, 0, 0.0
+		except Exception as error:  # a submission can have changed everything that this uses
+			say(accuse("What custom_kernel returned could not be taken away; it", error))
+		return wire.NO_OUTPUT, 0, 0.0
 
 	def run_on_cpu(self, data):
 		kernel = self.kernel
@@ -460,6 +484,8 @@ def main(arguments):
 	null = NullKernel() if arguments[0] == "--null" else None
 	try:
 		contestant = Contestant(page, is_cuda, null)
+		wire.send(SOCKET, wire.READY)
+		contestant.await_load()
 		sys.path[0] = os.getcwd()
 		sys.argv = list(arguments)
 		sys.modules["__main__"] = types.ModuleType("__main__")

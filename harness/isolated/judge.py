@@ -336,7 +336,7 @@ class Trial:
 
 	def block(self, measurement, first=None):
 		"""`first`: the number of its first input, where another block gets the same."""
-		block, before = statistics.Block(), sum(len(other.calls) for other in measurement.blocks)
+		block, before = statistics.Block(measurement.side.delta_ns), sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
 		while len(block.calls) < self.rule.calls and not self.is_over(before + len(block.calls)):
 			self.pair(measurement, block, next(numbers))
@@ -454,6 +454,17 @@ class Judge:
 		if 6 * slot_bytes > free:
 			raise Stop(EXIT_UNSPLITTABLE, f"An input takes {slot_bytes / 2**20:,.0f} MiB, of which there must be several at a time, "
 				f"and {free / 2**20:,.0f} MiB are free.")
+
+	def calibrate(self, side, null):
+		"""By how much the same empty kernel takes longer in this process than in the null's, as long as nothing else is in it."""
+		deltas = []
+		for _ in range(self.rule.calibrations):
+			both = {side: [], null: []}
+			for _ in range(self.rule.calls):
+				for one in self.device.random.sample((side, null), 2):
+					both[one].append(one.run_empty(self.device))
+			deltas.append(statistics.median(both[side]) - statistics.median(both[null]))
+		side.delta_ns = statistics.mean(deltas) if deltas else 0.0
 
 	def run(self, entry, null, rival):
 		"""Runs every case, whatever becomes of the others. Returns the exit code."""
@@ -601,6 +612,13 @@ def judge(mode, path, report, sides):
 	run = Judge(mode, report, seeds, cases, budget)
 	run.open(torch, is_cuda, task)
 	try:
+		for side in sides:
+			side.await_ready(budget.left_s())
+		for side in sides:
+			if not side.is_null:
+				run.calibrate(side, sides[1])
+		for side in sides:
+			side.load()
 		run.look_at_inputs()
 		for side in sides:
 			side.await_ready(budget.left_s())

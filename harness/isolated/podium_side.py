@@ -67,6 +67,7 @@ class Side:
 		self._call = wire.Call(page=self._page, socket=descriptor, cpu=-1, seen=self._seen)
 		self._owed = 0  # answers MAPPED that have not been received
 		self.area, self.specs, self.spec = None, [], None
+		self.delta_ns = 0.0  # by how much an empty kernel takes longer here than in the null contestant
 
 	# ---- what goes wrong on the other side ----
 
@@ -80,7 +81,9 @@ class Side:
 		if isinstance(error, wire.TimedOut):
 			return Stop(EXIT_TIME, f"{self.noun} did not answer within {self._call.limit_ns / 1e9:.3g} s.")
 		if isinstance(error, wire.Violation):
-			return Stop(EXIT_VIOLATION, str(error).replace("The submission's process", f"{self.noun}'s process"))
+			said, usual = str(error), "The submission's process"
+			said = said if said.startswith((usual, self.noun)) else f"{usual} broke the protocol: {said}"
+			return Stop(EXIT_VIOLATION, said.replace(usual, f"{self.noun}'s process"))
 		return Stop(EXIT_RAISED, f"The judge could not get what it needs: {error}")
 
 	def _last_words(self):
@@ -116,6 +119,10 @@ class Side:
 			raise CaseFailed(EXIT_RAISED, clean(content))
 		if kind != wire.READY:
 			raise self.violation(f"sent what was not asked for{': ' + clean(content) if kind == wire.TEXT else ''}")
+
+	def load(self):
+		"""Lets it load the submission; await_ready() waits for that."""
+		self._try(wire.send, self._socket, wire.LOAD)
 
 	def dismiss(self):
 		wire.dismiss(self._page)
@@ -223,10 +230,22 @@ class Side:
 		return self._take(slot, chosen, events)
 
 	def do_nothing(self):
-		"""What the bell alone costs: the null's."""
+		"""What the bell alone costs, ns."""
+		return self._command(wire.NOTHING, None)
+
+	def run_empty(self, device):
+		"""What a call costs with an empty kernel and without data, ns."""
+		return self._command(wire.EMPTY, device)
+
+	def _command(self, command, device):
 		call = self._call
-		call.command, call.probe_count, call.head, call.cpu = wire.NOTHING, 0, None, self._cpus[1]
+		call.command, call.probe_count, call.head, call.cpu = command, 0, None, self._cpus[1]
+		call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._arm()
+		if device:
+			device.flush()
+			device.mark_head()
+			call.head, call.head_value = device.head, device.head_value
 		self._ring()
 		return float(call.elapsed_ns)
 
@@ -236,7 +255,6 @@ class Side:
 		chosen = spec.choose_probes(slot) if spec else []
 		self._probes = spec.probe(slot, chosen) if chosen else None
 		self._call.probes, self._call.probe_count = self._probes, len(chosen)
-		self._call.is_gated = int(self.device.is_cuda)
 		return chosen
 
 	def _arm(self):

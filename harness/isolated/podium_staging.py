@@ -36,7 +36,7 @@ class Device:
 		self.tensors = tensors
 		self.is_cuda = bool(tensors and tensors.is_cuda)
 		self.random = random.Random(os.urandom(32))
-		self._generators, self._noise, self._flush = {}, {}, None
+		self._generators, self._noise, self._flush, self._is_poisoning = {}, {}, None, False
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
@@ -116,14 +116,18 @@ class Device:
 	def poison(self, tensor):
 		"""Makes a tensor, which somebody has just allocated, one that nobody wrote. Returns it."""
 		tensors = self.tensors
-		if tensor.device.type not in ("cpu", "cuda") or tensor.layout is not tensors.torch.strided or tensor.dtype not in tensors.names:
-			return tensor
-		_, whole = tensors.storage_bytes(tensor)
-		if tensor.numel() and tensor.device in (tensors.device, tensors.torch.device("cpu")):
-			self._scatter(whole)
-			item = tree.DTYPES[tensors.names[tensor.dtype]]
-			tensors.set_poison(whole[:whole.numel() // item * item], tensors.names[tensor.dtype])
+		known = tensor.layout is tensors.torch.strided and tensor.dtype in tensors.names and tensor.numel()
+		if known and tensor.device in (tensors.device, tensors.torch.device("cpu")) and not self._is_poisoning:
+			self._is_poisoning = True  # parts of torch that are used here call torch.empty themselves
+			try:
+				self._poison_storage(tensors.storage_bytes(tensor)[1], tensors.names[tensor.dtype])
+			finally:
+				self._is_poisoning = False
 		return tensor
+
+	def _poison_storage(self, whole, dtype):
+		self._scatter(whole)
+		self.tensors.set_poison(whole[:whole.numel() // tree.DTYPES[dtype] * tree.DTYPES[dtype]], dtype)
 
 	def _scatter(self, flat):
 		"""Random bits over bytes."""

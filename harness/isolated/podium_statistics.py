@@ -27,14 +27,17 @@ class Rule:
 		self.warm_calls = rule["warm_calls"]    # verified, not counted: at least, and at most
 		self.warm_s = rule["warm_s"]            # between the two: for so long
 		self.bells = rule["bells"]              # of a block: calls that show what the bell alone costs
+		self.empty_ns = rule["empty_ns"]        # what the empty kernel of the constant takes itself: no part of it
+		self.calibrations = rule["calibrations"]  # blocks of empty kernels before a submission is loaded
 		self.overrun_ns, self.overrun = rule["overrun"]  # noise of the judge's own work: ns, a share; None: not looked at
 
 
 RULES = {
 	"cuda": Rule(calls=25, looks=(4, 8, 12, 20, 28, 40), pair_looks=(8, 12, 16, 20), most_s=60.0, warm_calls=(8, 100), warm_s=0.1,
-		bells=3, overrun=(20_000.0, 0.15)),
+		bells=3, overrun=(20_000.0, 0.15), empty_ns=750.0, calibrations=3),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
-	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, overrun=(None, None)),
+	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, overrun=(None, None),
+		empty_ns=0.0, calibrations=0),
 }
 LEAST_BLOCKS = 4  # with fewer, the page says so
 
@@ -95,13 +98,18 @@ def half_width(values, level=0.95):
 class Block:
 	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, touch_ns and take_ns."""
 
-	def __init__(self):
+	def __init__(self, delta_ns=0.0):
+		self.delta_ns = delta_ns            # what a call of this contestant costs more than one of the null
 		self.calls, self.null = [], []      # those that count, and the null's
 		self.heads, self.null_heads = [], []  # how long the judge's own work before the next call took, after each
 		self.bells = []                     # what the bell alone costs
 		self.slowed_by = 0                  # NVML's bits at its end
 
-	def constant(self):
+	def constant(self, rule):
+		"""What is subtracted from a call."""
+		return self._null() + self.delta_ns - rule.empty_ns
+
+	def _null(self):
 		return median([call.elapsed_ns for call in self.null])
 
 	def constant_moved(self):
@@ -109,7 +117,7 @@ class Block:
 		if half < 2:
 			return False
 		before, after = (median([call.elapsed_ns for call in part]) for part in (self.null[:half], self.null[-half:]))
-		return abs(before - after) > max(MOVED_NS, MOVED * self.constant())
+		return abs(before - after) > max(MOVED_NS, MOVED * self._null())
 
 	def overrun(self, rule):
 		"""What the contestant still kept the device busy with after its calls, per call; 0 within noise."""
@@ -125,7 +133,7 @@ class Block:
 
 	def samples(self, rule):
 		"""What each call is charged."""
-		constant, overrun = self.constant(), self.overrun(rule)
+		constant, overrun = self.constant(rule), self.overrun(rule)
 		bell = median(self.bells) if self.bells else 0.0
 		return [max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun) for call in self.calls]
 
@@ -180,7 +188,7 @@ class Summary:
 		self.low, self.high = max(1.0, self.mean - half), self.mean + half
 		self.median = median(self.samples)
 		self.best, self.worst = min(values), max(values)
-		self.constant = max(1.0, median([block.constant() for block in blocks]))
+		self.constant = max(1.0, median([block.constant(rule) for block in blocks]))
 		self.overrun = mean([block.overrun(rule) for block in blocks])
 		self.own = median(own) if own else None
 		self.runs, self.blocks = len(self.samples), len(blocks)

@@ -7,9 +7,9 @@ import math
 import os
 
 DEVICE, HOST = 1, 0  # of a memory: whether it is the GPU's
-CALL, LEAVE, NOTHING = 1, 2, 3
+CALL, LEAVE, NOTHING, EMPTY = 1, 2, 3, 4
 RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
-HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT = range(1, 9)
+HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT, LOAD = range(1, 10)
 VERSION = 1
 MOST_PROBES, PROBE_BYTES = 16, 4096
 FRAME_BYTES, MOST_DESCRIPTORS = 65536, 4
@@ -50,7 +50,7 @@ class Probe(ctypes.Structure):
 
 class Call(ctypes.Structure):
 	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32), ("command", ctypes.c_uint32),
-		("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("is_gated", ctypes.c_uint32), ("limit_ns", ctypes.c_int64),
+		("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("limit_ns", ctypes.c_int64),
 		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
 		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("head_ns", ctypes.c_int64),
 		("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64), ("status", ctypes.c_uint32), ("spec", ctypes.c_uint32),
@@ -132,6 +132,11 @@ def page_map(descriptor):
 	page = ctypes.c_void_p()
 	_succeed(_native.isolated_page_map(descriptor, ctypes.byref(page)))
 	return page
+
+
+def armed(page):
+	"""The number of the last call that was announced, to be looked at where wait_for_call() would wait too long."""
+	return ctypes.c_uint32.from_address(page.value).value
 
 
 def arm(call):

@@ -1,17 +1,25 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The isolated engine: judge and contestants as processes, on the CPU device, and the parts of the judge by themselves."""
 import base64
+import ctypes
 import pathlib
 import random
 import struct
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
-sys.path.insert(1, str(ROOT / "harness" / "isolated"))
 import engine  # noqa: E402
+
+ENGINE = engine.build_engine()
+sys.path.insert(1, str(ENGINE))
+import podium_area  # noqa: E402
+import podium_staging as staging  # noqa: E402
 import podium_statistics as statistics  # noqa: E402
+import podium_tensors  # noqa: E402
 import podium_tree as tree  # noqa: E402
+import podium_wire as wire  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 try:
@@ -19,7 +27,6 @@ try:
 except ImportError:
 	torch = None
 
-ENGINE = engine.build_engine()
 # Doubles whole numbers, and notes the seed of each input.
 DOUBLES = """
 import torch
@@ -125,9 +132,8 @@ def both_sides_of_a_comparison_get_the_same_inputs():
 	noting = ADDS.replace("\tif seed is not None:", "\twith open('noted', 'a') as file:\n\t\tfile.write(f'{seed}\\n')\n\tif seed is not None:")
 	result = engine.judge(ENGINE, SUM, noting, "compare", COUNTS, rival=SUM)
 	ends_with(result, 0)
-	pairs = statistics.RULES["cpu"].calls * 2
-	blocks = result.noted[-pairs:]
-	equal(blocks[:pairs // 2], blocks[pairs // 2:])
+	times = [result.noted.count(seed) for seed in set(result.noted)]
+	assert times.count(2) >= statistics.LEAST_CALLS and max(times) == 2, times
 
 
 # ---- seeds ----
@@ -267,7 +273,7 @@ def in_every_form_nothing_and_the_input_are_wrong_answers():
 # ---- the tasks that come with Podium ----
 
 TASKS = {"identity_py": "size: 127; seed: 1001\nsize: 100003; seed: 9173\n", "vectoradd_py": "size: 129; seed: 3721\n",
-	"matmul_py": "m: 64; n: 128; k: 96; seed: 3321\n", "softmax_py": "rows: 4; columns: 33; seed: 4411\n"}
+	"matmul_py": "m: 64; n: 64; k: 64; seed: 53124\n", "softmax_py": "rows: 4; columns: 33; seed: 4411\n"}
 VERDICTS = {"passed": 0, "wrong answer": 112, "runtime error": 1}
 
 
@@ -343,7 +349,7 @@ def what_is_no_tensor_is_called_by_its_name():
 def a_tensor_with_code_of_its_own_is_no_answer():
 	lazy = "import torch\nclass Lazy(torch.Tensor): pass\ndef custom_kernel(data): return (2 * data).as_subclass(Lazy)\n"
 	ends_with(judge(lazy), 112, "custom_kernel returned a Lazy; return a plain torch.Tensor.")
-	ends_with(judge("import torch\ndef custom_kernel(data): return (2 * data).to_sparse()\n"), 112, "not strided")
+	ends_with(judge("import torch\ndef custom_kernel(data): return (2 * data).to_sparse()\n"), 112, "a tensor that is not strided")
 	ends_with(judge("def custom_kernel(data):\n\tmade = []\n\tmade.append(made)\n\treturn made\n"), 112, "nested")
 
 
@@ -422,6 +428,359 @@ def threads_and_exit_handlers_do_not_hold_up_the_end():
 		equal(made.processes["entry"].wait(20), 0)
 
 
+# ---- contestants that lie ----
+
+# Speaks the protocol with the engine's own modules, and breaks it in one way. A rogue's own choice is what it does in calls.
+LIAR = """
+import ctypes, os, socket, struct, sys, time
+import contestant, podium_tree as tree, podium_wire as wire
+
+how = sys.argv[1]
+raw = socket.socket(fileno=os.dup(contestant.SOCKET))
+
+def tensor(**parts):
+	node = tree.Node(tree.TENSOR)
+	node.dtype, node.memory, node.sizes, node.strides = "float32", tree.OUT_HOST, (4,), (1,)
+	for name, value in parts.items():
+		setattr(node, name, value)
+	return tree.encode(node)
+
+SPECS = {"spec of nothing": b"", "spec of noise": bytes(range(256)) * 20, "spec outside": tensor(memory=tree.IN_HOST, offset=1 << 30),
+	"spec on a gpu": tensor(memory=tree.OUT_DEVICE), "spec that overlaps": tensor(strides=(0,)), "spec of the largest": tensor(sizes=(1 << 40,))}
+
+class Liar(contestant.Contestant):
+	def answer(self, run, data, bounds, slot):
+		if how in SPECS:
+			wire.send(contestant.SOCKET, wire.SPEC, SPECS[how])
+			return wire.NEW_SPEC, 0, 0.0
+		if how == "status":
+			return 9, 0, 0.0
+		if how == "spec":
+			return wire.RETURNED, 7, 0.0
+		if how == "frame":
+			wire.send(contestant.SOCKET, wire.READY)
+			return wire.RAISED, 0, 0.0
+		if how == "short frame":
+			raw.send(b"hello")
+			return wire.RAISED, 0, 0.0
+		if how == "text":
+			wire.send(contestant.SOCKET, wire.TEXT, b"\\x1b[2J\\x00\\xff check: pass " * 3000)
+			return wire.RAISED, 0, 0.0
+		if how == "page":
+			ctypes.memset(self.page.value, 0xff, 4096)
+		if how == "goes":
+			os._exit(0)
+		answer = super().answer(run, data, bounds, slot)
+		if answer[0] == wire.RETURNED and how in ("early", "late"):
+			spec, = self.outputs.specs.values()
+			place = spec.area.host_offset(slot)
+			right = bytes(spec.area.host[place:place + 8])
+			if how == "early":
+				spec.area.host[place:place + 8] = os.urandom(8)
+			wire.done(self.page, *answer)
+			time.sleep(0.02)
+			spec.area.host[place:place + 8] = right if how == "early" else os.urandom(8)
+			time.sleep(0.2)
+		return answer
+
+contestant.Contestant = Liar
+sys.argv = ["contestant.py", "submission.py"]
+if how == "deaf":
+	time.sleep(600)
+os._exit(contestant.main(sys.argv[1:]))
+"""
+(ENGINE / "liar.py").write_text(LIAR)
+
+
+def lies(how, reference=ADDS, mode="test", **more):
+	return engine.judge(ENGINE, SUM, reference, mode, COUNTS, programs={"entry": [engine.PYTHON, ENGINE / "liar.py", how]}, **more)
+
+
+@test
+def what_breaks_the_protocol_is_a_violation():
+	for how, sentence in (("status", "status 9"), ("spec", "has not described"), ("frame", "sent something else"), ("short frame", "The submission"),
+			("page", "wrote over the page"), ("spec of nothing", "cut off"), ("spec of noise", "a form that there is not")):
+		result = lies(how)
+		ends_with(result, 116, "error: Test 1 of 1 (count: 5; seed: 1): The submission's process", sentence)
+		lacks(result.lines, "check")
+
+
+@test
+def a_described_output_must_lie_where_it_may():
+	if not torch:
+		return
+	for how, sentence in (("spec outside", "outside of the memory"), ("spec on a gpu", "a device that there is not"), ("spec that overlaps", "overlap")):
+		with_torch = ADDS.replace("import random", "import random, torch")
+		ends_with(lies(how, with_torch), 116, sentence)
+	ends_with(lies("spec of the largest", ADDS.replace("import random", "import random, torch")), 112, "there is memory for")
+
+
+@test
+def what_is_written_after_done_does_not_count():
+	slow = ADDS.replace("return (True", "import time\n\ttime.sleep(0.1)\n\treturn (True")
+	ends_with(lies("late", slow), 116, "still wrote its output")
+	result = lies("early", slow)
+	equal(result.code in (112, 116), True)
+
+
+@test
+def a_contestant_that_goes_or_is_silent_ends_the_run():
+	ends_with(lies("goes"), 117, "process ended")
+	ends_with(lies("deaf", limit_s=3), 114, "did not answer")
+
+
+@test
+def text_for_people_is_cleaned_and_cut():
+	result = lies("text")
+	ends_with(result, 1, "[2J")
+	equal([letter for letter in result.text if ord(letter) < 32 and letter != "\n"], [])
+	assert len(result.lines["test.0.error"]) <= 6000
+
+
+@test
+def streams_that_write_after_the_return_are_noticed():
+	threaded = ("import threading, time\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tdef work():\n\t\ttime.sleep(0.05)\n"
+		"\t\tdata[1].zero_()\n\tthreading.Thread(target=work).start()\n\treturn made\n")
+	slow = GIVEN.replace("return torch.equal(output", "return __import__('time').sleep(0.3) or torch.equal(output")
+	ends_with(judge(threaded, slow), 116, "still wrote its output")
+
+
+# ---- bytes that are no tree ----
+
+def random_tree(chance, depth=0):
+	kind = chance.choice((tree.TUPLE, tree.LIST, tree.DICT, tree.TENSOR, tree.TENSOR, tree.INT, tree.FLOAT, tree.TEXT, tree.NONE, tree.OTHER))
+	kind = kind if depth < 4 else tree.TENSOR
+	node = tree.Node(kind, text="ndarray" if kind == tree.OTHER else "")
+	if node.kind in tree.CONTAINERS:
+		node.children = [random_tree(chance, depth + 1) for _ in range(chance.randrange(4))]
+		for index, child in enumerate(node.children):
+			child.key = None if node.kind != tree.DICT else chance.choice((index, f"key {index}"))
+	if node.kind == tree.TENSOR:
+		node.dtype, node.sizes = chance.choice(("float32", "bool", "float16", "int64")), tuple(chance.randrange(5) for _ in range(chance.randrange(4)))
+		node.strides, node.memory = tuple(chance.randrange(9) for _ in node.sizes), chance.choice((tree.IN_HOST, tree.OUT_HOST))
+		node.offset = chance.randrange(64) * 8
+	return node
+
+
+def damaged(chance, content):
+	content = bytearray(content)
+	for _ in range(chance.randrange(1, 4)):
+		how, place = chance.randrange(4), chance.randrange(len(content))
+		if how == 0:
+			content[place] = chance.randrange(256)
+		elif how == 1:
+			content[place:place + 8] = struct.pack("<q", chance.choice((-1, 1 << 62, -(1 << 63), 1 << 32, 0, 255)))
+		elif how == 2:
+			del content[place:place + chance.randrange(1, 200)]
+		else:
+			content[place:place] = bytes(chance.randrange(256) for _ in range(chance.randrange(20)))
+		if not content:
+			return b""
+	return bytes(content)
+
+
+def same_tree(one, other):
+	return (one.kind == other.kind and one.key == other.key and one.sizes == other.sizes and one.strides == other.strides and one.text == other.text
+		and one.dtype == other.dtype and one.offset == other.offset and len(one.children) == len(other.children)
+		and all(map(same_tree, one.children, other.children)))
+
+
+@test
+def a_tree_survives_its_bytes():
+	chance = random.Random(5)
+	for _ in range(500):
+		made = random_tree(chance)
+		assert same_tree(made, tree.decode(tree.encode(made)))
+
+
+@test
+def damaged_bytes_are_refused_or_are_another_tree():
+	chance, refused = random.Random(11), 0
+	for number in range(8000):
+		content = chance.randbytes(chance.randrange(700)) if number % 8 == 0 else damaged(chance, tree.encode(random_tree(chance)))
+		try:
+			found = tree.decode(content)
+			assert same_tree(found, tree.decode(tree.encode(found)))
+		except tree.Malformed:
+			refused += 1
+	assert 2000 < refused < 8000, refused
+
+
+@test
+def what_a_contestant_describes_never_leads_outside_of_its_memory():
+	if not torch:
+		return
+	chance, taken = random.Random(3), 0
+	device = staging.Device(podium_tensors.Tensors(torch, False))
+	area = podium_area.Area.make((0, 4096), 2, device.tensors)
+	for number in range(1500):
+		content = tree.encode(random_tree(chance))
+		content = damaged(chance, content) if number % 2 else content
+		try:
+			spec = staging.Spec(0, content, area, {}, device, 1 << 24)
+		except (tree.Malformed, staging.TooLarge):
+			continue
+		for of_input, place, first, last in spec.ranges:
+			assert 0 <= first <= last <= (area if of_input else spec.area).strides[place]
+		spec.poison(1)
+		snapshot = spec.take(1)
+		snapshot.output_tree({})
+		snapshot.bool_fault()
+		assert not snapshot.changed_since()
+		spec.release()
+		taken += 1
+	area.release()
+	assert taken > 300, taken
+
+
+@test
+def poison_is_nan_or_no_bool_and_changes():
+	if not torch:
+		return
+	device = staging.Device(podium_tensors.Tensors(torch, False))
+	for name, dtype in device.tensors.dtypes.items():
+		made = [device.poison(torch.full((999,), 0, dtype=torch.uint8).repeat(16)[:999 * tree.DTYPES[name]].view(dtype)) for _ in range(2)]
+		if dtype.is_floating_point:
+			assert bool(torch.isnan(made[0].float()).all()), name
+		if name == "bool":
+			assert bool((made[0].view(torch.uint8) > 1).all())
+		assert made[0].view(torch.uint8).tolist() != made[1].view(torch.uint8).tolist(), name
+
+
+# ---- statistics ----
+
+class FakeCall:
+	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3):
+		self.elapsed_ns, self.touch_ns, self.take_ns = elapsed_ns, touch_ns, take_ns
+
+
+def block_of(calls, null, **more):
+	block = statistics.Block()
+	block.calls, block.null = [FakeCall(ns) for ns in calls], [FakeCall(ns) for ns in null]
+	for name, value in more.items():
+		setattr(block, name, value)
+	return block
+
+
+CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
+
+
+@test
+def a_block_is_worth_its_median_less_the_constant():
+	block = block_of([100e3, 101e3, 900e3], [10e3, 11e3, 12e3])
+	equal(block.value(CPU), 90e3)
+	equal(block.samples(CPU), [89e3, 90e3, 889e3])
+	equal(block_of([9e3] * 3, [10e3] * 3).value(CPU), 1.0)
+
+
+@test
+def what_a_process_takes_longer_and_what_the_empty_kernel_takes_are_taken_into_account():
+	block = block_of([100e3] * 3, [10e3] * 3, delta_ns=1e3)
+	equal(block.value(CUDA), 89e3 + CUDA.empty_ns)
+	equal(block.constant(CUDA), 11e3 - CUDA.empty_ns)
+
+
+@test
+def a_constant_that_moves_is_noticed():
+	equal(block_of([1] * 8, [10e3] * 4 + [10.4e3] * 4).constant_moved(), False)
+	equal(block_of([1] * 8, [10e3] * 4 + [10.6e3] * 4).constant_moved(), True)
+	equal(block_of([1] * 8, [100e3] * 4 + [102e3] * 4).constant_moved(), False)
+	equal(block_of([1] * 8, [100e3] * 4 + [104e3] * 4).constant_moved(), True)
+
+
+@test
+def work_that_is_left_behind_is_charged_beyond_noise():
+	added = CUDA.empty_ns
+	quiet = {"heads": [70e3] * 25, "null_heads": [70e3] * 25}
+	equal(block_of([200e3] * 25, [150e3] * 25, **quiet).value(CUDA), 50e3 + added)
+	busy = {"heads": [75e3] * 25, "null_heads": [70e3] * 25}
+	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CUDA), 50e3 + added)
+	busy["heads"] = [170e3] * 25
+	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CUDA), 150e3 + added)
+	equal(block_of([200e3] * 25, [150e3] * 25, **busy).value(CPU), 50e3)
+
+
+@test
+def who_has_not_used_the_gpu_is_charged_all_but_the_bell():
+	block = block_of([40e3] * 25, [170e3] * 25, bells=[5e3, 5e3, 6e3])
+	equal(block.value(CUDA), 1.0)
+	for call in block.calls:
+		call.touch_ns = 10e3
+	equal(block.value(CUDA), 35e3)
+
+
+@test
+def a_case_ends_at_fixed_looks_when_its_mean_is_known():
+	steady, loose = [100e3, 100.1e3, 99.9e3, 100e3], [100e3, 110e3, 90e3, 100e3]
+	equal([statistics.is_enough(steady[:count], CUDA) for count in (1, 2, 3, 4)], [False, False, False, True])
+	equal(statistics.is_enough(loose, CUDA), False)
+	equal(statistics.is_enough(steady + steady[:1], CUDA), False)  # five is no look
+	equal(statistics.is_enough(loose * 10, CUDA), True)            # the last look
+	equal(statistics.is_enough([5e3, 5.04e3, 4.96e3, 5e3], CUDA), True)   # 0.25 us are enough where it is short
+	equal(statistics.is_enough(loose[:4], CPU), True)
+
+
+@test
+def intervals_are_those_of_student():
+	for freedom, level, t in ((1, 0.95, 12.706), (2, 0.95, 4.303), (3, 0.99, 5.841), (7, 0.95, 2.365), (39, 0.95, 2.023)):
+		assert abs(statistics.t_quantile(level, freedom) - t) < 1e-3
+	assert abs(statistics.half_width([1, 2, 3, 4, 5]) - 2.776 * 1.5811 / 5**0.5) < 1e-3
+
+
+@test
+def the_interval_holds_the_truth_as_often_as_it_says():
+	chance, held = random.Random(2), 0
+	for _ in range(2000):
+		values = [chance.gauss(100, 3) for _ in range(8)]
+		held += abs(statistics.mean(values) - 100) <= statistics.half_width(values)
+	assert 0.93 < held / 2000 < 0.97, held
+
+
+@test
+def the_figures_of_a_case_come_from_its_blocks():
+	blocks = [block_of([value] * 5, [10e3] * 5) for value in (110e3, 112e3, 108e3, 110e3)]
+	summary = statistics.Summary(blocks, [99e3, 98e3, 97e3], CPU)
+	equal((summary.mean, summary.best, summary.worst, summary.median, summary.constant, summary.own), (100e3, 98e3, 102e3, 100e3, 10e3, 98e3))
+	equal((summary.runs, summary.blocks, summary.overrun), (20, 4, 0))
+	assert summary.low < 98e3 and summary.high > 102e3
+	equal(len(statistics.thinned(list(range(10000)))), 4000)
+	equal(statistics.thinned([1, 2]), [1, 2])
+
+
+@test
+def a_comparison_is_decided_by_the_ratio():
+	same = [(100.0, 100.1), (100.1, 100.0)] * 4
+	faster = [(90.0, 100.0), (91.0, 100.0)] * 4
+	loose = [(90.0, 100.0), (110.0, 100.0)] * 4
+	equal([statistics.is_decided(pairs, CUDA) for pairs in (same, faster, loose, faster[:6], loose * 3)], [True, True, False, False, True])
+	found = statistics.Comparison(faster)
+	assert 0.9 < found.ratio < 0.91 and found.high < 1 and found.low < found.ratio, vars(found)
+	found = statistics.Comparison(loose)
+	assert found.low < 1 < found.high
+
+
+# ---- the native part, as Python sees it ----
+
+@test
+def structures_of_python_are_those_of_native_h():
+	structures = {"hello": wire.Hello, "frame": wire.Frame, "probe": wire.Probe, "call": wire.Call, "order": wire.Order, "affinity": wire.Affinity,
+		"memory": wire.Memory, "device_state": wire.DeviceState}
+	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "LOAD": wire.LOAD, "RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
+		"RAISED": wire.RAISED, "NO_OUTPUT": wire.NO_OUTPUT, "HELLO": wire.HELLO, "INPUTS": wire.INPUTS, "OUTPUTS": wire.OUTPUTS, "INPUT": wire.INPUT,
+		"READY": wire.READY, "MAPPED": wire.MAPPED, "SPEC": wire.SPEC, "TEXT": wire.TEXT}
+	prints = [f'printf("%zu ", sizeof(struct isolated_{name}));' for name in structures]
+	wanted = [ctypes.sizeof(structure) for structure in structures.values()]
+	for name, structure in structures.items():
+		prints += [f'printf("%zu ", offsetof(struct isolated_{name}, {field}));' for field, *_ in structure._fields_]
+		wanted += [getattr(structure, field).offset for field, *_ in structure._fields_]
+	prints += [f'printf("%d ", ISOLATED_{name});' for name in numbers]
+	wanted += list(numbers.values())
+	source = "#include <stdio.h>\n#include \"harness/isolated/native.h\"\nint main(void) { " + " ".join(prints) + " return 0; }"
+	program = ENGINE / "sizes"
+	subprocess.run(["gcc", "-std=c17", f"-I{ROOT}", "-x", "c", "-o", program, "-"], input=source, text=True, check=True)
+	equal([int(word) for word in subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()], wanted)
+
+
 # ---- tasks that cannot be split ----
 
 @test
@@ -431,8 +790,8 @@ def a_task_that_cannot_be_split_says_why():
 			("{'a': __import__('numpy').zeros(2)}", "part ['a'] is a ndarray"), ("[1] * 500", "more than 400 parts"), ("1 << 64", "is an int"),
 			("torch.zeros(3).max(0)", "class max"), ("[torch.zeros([1] * 9)]", "more than 8 dimensions"), ("Mine(3)", "class Mine"),
 			("[lambda: 3]", "is a function")):
-		reference = f"import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\ndef generate_input(): return {given}\ndef check_implementation(data, output): return True\n"
-		result = judge(reference=reference, cases="\n ".join([" "]) + "a: 1\n") if False else engine.judge(ENGINE, RIGHT, reference.replace("generate_input()", "generate_input(seed)"), "test", "seed: 1\n")
+		reference = f"import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\ndef generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n"
+		result = judge(reference=reference, cases="seed: 1\n")
 		ends_with(result, 115, sentence)
 		equal(list(result.lines), ["error"])
 

@@ -1,0 +1,237 @@
+/* A libcuda.so.1 for tests on a machine without a GPU: what the isolated engine asks of the driver, done with the host's
+ * memory. A stream is a thread that does one thing after the other, so that what waits at a gate really waits. It counts
+ * what is there, so that a test sees what was not given back, and refuses a call by its name when a test wants that. */
+#include "harness/isolated/driver.h"
+#include "tests/lib/pretend_cuda.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DECLARE(name, member, parameters) unsigned int name parameters;
+CUDA_CALLS(DECLARE)
+
+struct pretend_cuda pretend_cuda;
+
+enum { granularity = 1 << 16, most_work = 64, refused = 999 };
+#define REFUSE(name) \
+	do \
+		if (pretend_cuda.refuses && strcmp(pretend_cuda.refuses, name) == 0) \
+			return refused; \
+	while (0)
+
+unsigned int cuInit(unsigned int flags)
+{
+	REFUSE("cuInit");
+	return flags;
+}
+
+unsigned int cuGetErrorName(unsigned int status, const char **name)
+{
+	*name = "PRETEND_ERROR";
+	return status != refused;
+}
+
+unsigned int cuDeviceGet(int *device, int number)
+{
+	*device = 40 + number;
+	return 0;
+}
+
+unsigned int cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
+{
+	*context = (struct CUctx_st *)&pretend_cuda;
+	return device != 40;
+}
+
+unsigned int cuCtxSetCurrent(struct CUctx_st *context)
+{
+	return context != (struct CUctx_st *)&pretend_cuda;
+}
+
+/* ---- memory: a handle is a descriptor of a file in memory, and one more than its number ---- */
+
+static bool is_right_kind(const struct cuda_memory_kind *kind)
+{
+	return kind->kind == CUDA_MEMORY_PINNED && kind->handle == CUDA_HANDLE_DESCRIPTOR && kind->place.kind == CUDA_PLACE_DEVICE
+		&& kind->place.device == 0;
+}
+
+unsigned int cuMemGetAllocationGranularity(size_t *bytes, const struct cuda_memory_kind *kind, unsigned int which)
+{
+	*bytes = granularity;
+	return !is_right_kind(kind) || which != CUDA_LEAST_GRANULARITY;
+}
+
+unsigned int cuMemCreate(unsigned long long *handle, size_t bytes, const struct cuda_memory_kind *kind, unsigned long long flags)
+{
+	REFUSE("cuMemCreate");
+	int file = memfd_create("pretend", MFD_CLOEXEC);
+	if (!is_right_kind(kind) || flags || bytes % granularity || file < 0 || ftruncate(file, (off_t)bytes))
+		return 1;
+	*handle = (unsigned long long)file + 1;
+	pretend_cuda.handles++;
+	return 0;
+}
+
+unsigned int cuMemRelease(unsigned long long handle)
+{
+	pretend_cuda.handles--;
+	return close((int)handle - 1) != 0;
+}
+
+unsigned int cuMemExportToShareableHandle(void *descriptor, unsigned long long handle, unsigned int kind, unsigned long long flags)
+{
+	REFUSE("cuMemExportToShareableHandle");
+	*(int *)descriptor = dup((int)handle - 1);
+	return kind != CUDA_HANDLE_DESCRIPTOR || flags;
+}
+
+unsigned int cuMemImportFromShareableHandle(unsigned long long *handle, void *descriptor, unsigned int kind)
+{
+	REFUSE("cuMemImportFromShareableHandle");
+	int file = dup((int)(intptr_t)descriptor);
+	if (kind != CUDA_HANDLE_DESCRIPTOR || file < 0)
+		return 1;
+	*handle = (unsigned long long)file + 1;
+	pretend_cuda.handles++;
+	return 0;
+}
+
+unsigned int cuMemAddressReserve(unsigned long long *address, size_t bytes, size_t alignment, unsigned long long wish,
+	unsigned long long flags)
+{
+	REFUSE("cuMemAddressReserve");
+	void *reserved = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (reserved == MAP_FAILED || alignment || wish || flags)
+		return 1;
+	*address = (uintptr_t)reserved;
+	pretend_cuda.addresses++;
+	return 0;
+}
+
+unsigned int cuMemAddressFree(unsigned long long address, size_t bytes)
+{
+	pretend_cuda.addresses--;
+	return munmap((void *)(uintptr_t)address, bytes) != 0;
+}
+
+unsigned int cuMemMap(unsigned long long address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags)
+{
+	REFUSE("cuMemMap");
+	if (mmap((void *)(uintptr_t)address, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, (int)handle - 1, (off_t)offset) == MAP_FAILED || flags)
+		return 1;
+	pretend_cuda.mappings++;
+	return 0;
+}
+
+unsigned int cuMemUnmap(unsigned long long address, size_t bytes)
+{
+	pretend_cuda.mappings--;
+	return mmap((void *)(uintptr_t)address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED;
+}
+
+unsigned int cuMemSetAccess(unsigned long long address, size_t bytes, const struct cuda_access *access, size_t count)
+{
+	REFUSE("cuMemSetAccess");
+	return count != 1 || access->access != CUDA_ACCESS_READ_WRITE || access->place.kind != CUDA_PLACE_DEVICE
+		|| mprotect((void *)(uintptr_t)address, bytes, PROT_READ | PROT_WRITE) != 0;
+}
+
+unsigned int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
+{
+	REFUSE("cuMemHostAlloc");
+	*address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return *address == MAP_FAILED || flags != (CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
+}
+
+unsigned int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *host, unsigned int flags)
+{
+	*address = (uintptr_t)host;
+	return flags;
+}
+
+/* ---- streams ---- */
+
+struct work { enum { WAIT, WRITE, COPY } what; unsigned long long from; void *to; size_t bytes; uint32_t value; };
+
+/* One thread adds, one thread does. */
+struct CUstream_st {
+	struct work work[most_work];
+	unsigned int added, did;
+};
+
+static void do_work(const struct work *work)
+{
+	uint32_t *word = work->to;
+	while (work->what == WAIT && (int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - work->value) < 0)
+		sched_yield();
+	if (work->what == WRITE)
+		__atomic_store_n(word, work->value, __ATOMIC_RELEASE);
+	if (work->what == COPY)
+		memcpy(work->to, (const void *)(uintptr_t)work->from, work->bytes);
+}
+
+static void *run_stream(void *argument)
+{
+	struct CUstream_st *stream = argument;
+	for (;;) {
+		if (stream->did == __atomic_load_n(&stream->added, __ATOMIC_ACQUIRE)) {
+			usleep(20);
+			continue;
+		}
+		do_work(&stream->work[stream->did % most_work]);
+		__atomic_store_n(&stream->did, stream->did + 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static unsigned int add_work(struct CUstream_st *stream, struct work work)
+{
+	if (stream->added - __atomic_load_n(&stream->did, __ATOMIC_ACQUIRE) == most_work)
+		return 1;
+	stream->work[stream->added % most_work] = work;
+	__atomic_store_n(&stream->added, stream->added + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+unsigned int cuStreamCreate(struct CUstream_st **stream, unsigned int flags)
+{
+	static struct CUstream_st streams[4];
+	static unsigned int count;
+	pthread_t thread;
+	REFUSE("cuStreamCreate");
+	if (flags != CUDA_STREAM_ON_ITS_OWN || count == 4)
+		return 1;
+	*stream = &streams[count++];
+	return pthread_create(&thread, NULL, run_stream, *stream) || pthread_detach(thread);
+}
+
+unsigned int cuStreamQuery(struct CUstream_st *stream)
+{
+	REFUSE("cuStreamQuery");
+	return stream->added == __atomic_load_n(&stream->did, __ATOMIC_ACQUIRE) ? 0 : CUDA_CALL_NOT_READY;
+}
+
+unsigned int cuStreamWriteValue32_v2(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)
+{
+	REFUSE("cuStreamWriteValue32_v2");
+	return flags != CUDA_WRITE_AFTER_ALL || add_work(stream, (struct work){ .what = WRITE, .to = (void *)(uintptr_t)address, .value = value });
+}
+
+unsigned int cuStreamWaitValue32_v2(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)
+{
+	REFUSE("cuStreamWaitValue32_v2");
+	return flags != CUDA_WAIT_FOR_AT_LEAST || add_work(stream, (struct work){ .what = WAIT, .to = (void *)(uintptr_t)address, .value = value });
+}
+
+unsigned int cuMemcpyDtoHAsync_v2(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream)
+{
+	REFUSE("cuMemcpyDtoHAsync_v2");
+	pretend_cuda.copies++;
+	return add_work(stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
+}

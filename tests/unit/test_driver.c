@@ -1,0 +1,313 @@
+/* The parts of the isolated engine that need the CUDA driver, with one that only pretends to be it. tests/gpu/isolated_native
+ * is about the real one. */
+#include "harness/isolated/driver.h"
+#include "harness/isolated/native.h"
+
+#include "lib/scope.h"
+#include "tests/lib/pretend_cuda.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <cmocka.h>
+
+#if __has_include(<cuda.h>) || __has_include("/usr/local/cuda/include/cuda.h")
+#include "tests/gpu/isolated_declarations.h"
+#endif
+
+static struct pretend_cuda *pretends;
+
+static void declarations_are_those_of_the_library(void **state)
+{
+	(void)state;
+#ifdef PODIUM_TESTS_GPU_ISOLATED_DECLARATIONS_H
+	assert_true(CUDA_VERSION >= 11070);
+#else
+	print_message("cuda.h is not here\n");
+	skip();
+#endif
+}
+
+/* Once it is there by its name, who asks for libcuda.so.1 gets this one. */
+static int load(void **state)
+{
+	(void)state;
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
+	assert_true(length > 0);
+	path[length] = '\0';
+	strcpy(strrchr(path, '/') + 1, "libcuda.so.1");
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		fail_msg("%s", dlerror());
+	pretends = dlsym(library, "pretend_cuda");
+	assert_non_null(pretends);
+	return 0;
+}
+
+static void assert_nothing_is_left(void)
+{
+	assert_int_equal(pretends->handles, 0);
+	assert_int_equal(pretends->addresses, 0);
+	assert_int_equal(pretends->mappings, 0);
+}
+
+static int next_descriptor(void)
+{
+	int next = dup(0);
+	close(next);
+	return next;
+}
+
+/* ---- memory ---- */
+
+static void a_driver_that_does_not_start_is_told(void **state)
+{
+	(void)state;
+	struct isolated_memory memory;
+	pretends->refuses = "cuInit";
+	assert_int_equal(isolated_cuda_open(), ISOLATED_FAILED);
+	assert_string_equal(isolated_why(), "The CUDA driver refused cuInit: PRETEND_ERROR (999).");
+	assert_int_equal(isolated_memory_make(&memory, 1, 1), ISOLATED_FAILED);
+	pretends->refuses = NULL;
+	assert_int_equal(isolated_cuda_open(), 0);
+	assert_int_equal(isolated_cuda_open(), 0);
+}
+
+static void memory_of_the_gpu_is_mapped_by_two(void **state)
+{
+	(void)state;
+	struct isolated_memory memory, imported;
+	const int before = next_descriptor();
+	assert_int_equal(isolated_memory_make(&memory, 1, (1 << 16) + 1), 0);
+	assert_int_equal(memory.bytes, 2 << 16);
+	assert_int_equal(memory.is_cuda, 1);
+	assert_int_equal(isolated_memory_import(&imported, 1, memory.bytes, dup(memory.descriptor)), 0);
+	assert_int_equal(imported.descriptor, -1);
+	assert_true(imported.address != memory.address);
+	((uint8_t *)(uintptr_t)memory.address)[100000] = 5;
+	assert_int_equal(((uint8_t *)(uintptr_t)imported.address)[100000], 5);
+	isolated_memory_release(&memory);
+	isolated_memory_release(&imported);
+	assert_nothing_is_left();
+	assert_int_equal(next_descriptor(), before);
+}
+
+static void what_cannot_be_had_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	static const char *const calls[] = { "cuMemCreate", "cuMemAddressReserve", "cuMemMap", "cuMemSetAccess", "cuMemExportToShareableHandle",
+		"cuMemImportFromShareableHandle" };
+	struct isolated_memory memory, imported;
+	const int before = next_descriptor();
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		const bool is_of_import = i == COUNT(calls) - 1;
+		pretends->refuses = calls[i];
+		assert_int_equal(isolated_memory_make(&memory, 1, 1), is_of_import ? 0 : ISOLATED_FAILED);
+		pretends->refuses = NULL;
+		if (!is_of_import) {
+			assert_non_null(strstr(isolated_why(), calls[i]));
+			assert_int_equal(memory.bytes, 0);
+			assert_nothing_is_left();
+			assert_int_equal(isolated_memory_make(&memory, 1, 1), 0);
+		}
+		pretends->refuses = calls[i];
+		const bool is_imported = i == 0 || i == 4; /* those that an import does not make */
+		assert_int_equal(isolated_memory_import(&imported, 1, memory.bytes, dup(memory.descriptor)), is_imported ? 0 : ISOLATED_FAILED);
+		pretends->refuses = NULL;
+		isolated_memory_release(&imported);
+		isolated_memory_release(&memory);
+		assert_nothing_is_left();
+		assert_int_equal(next_descriptor(), before);
+	}
+}
+
+/* ---- a call with a head and probes ---- */
+
+struct match { struct isolated_call call; struct isolated_memory output; pid_t contestant; uint8_t seen[3 * isolated_most_probe_bytes]; };
+enum { UNFINISHED = 0x7f, FINISHED = 0x11, LAST = 65536 };
+
+/* Slot 0: writes and is done. Slot 1: is done and has not written. Slot 2: never answers. */
+static int contestant(int page_descriptor, int socket, int memory_descriptor)
+{
+	struct isolated_page *page;
+	struct isolated_order order;
+	struct isolated_memory output;
+	if (isolated_page_map(page_descriptor, &page) || isolated_memory_import(&output, 1, LAST, memory_descriptor))
+		return 1;
+	while (!isolated_await(page, socket, &order) && !isolated_stand_by(page, socket)) {
+		if (order.slot == 0)
+			memset((void *)(uintptr_t)output.address, FINISHED, LAST);
+		if (order.slot <= 1)
+			isolated_done(page, ISOLATED_RETURNED, 0, 1);
+	}
+	return 0;
+}
+
+static void begin(struct match *match, bool is_gated)
+{
+	int ends[2], page_descriptor;
+	static struct isolated_probe probes[3];
+	*match = (struct match){ .call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = INT64_C(20000000000), .is_gated = is_gated } };
+	assert_int_equal(isolated_memory_make(&match->output, 1, LAST), 0);
+	assert_int_equal(isolated_page_make(&match->call.page, &page_descriptor), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	match->contestant = fork();
+	if (match->contestant == 0) {
+		close(ends[0]);
+		_exit(contestant(page_descriptor, ends[1], match->output.descriptor));
+	}
+	close(ends[1]);
+	close(page_descriptor);
+	probes[0] = (struct isolated_probe){ .address = match->output.address, .bytes = 16, .is_cuda = 1 };
+	probes[1] = (struct isolated_probe){ .address = match->output.address + LAST - 4096, .bytes = 4096, .is_cuda = 1 };
+	probes[2] = (struct isolated_probe){ .address = (uintptr_t)&probes[0], .bytes = sizeof probes[0] };
+	match->call.socket = ends[0];
+	match->call.probes = probes;
+	match->call.probe_count = COUNT(probes);
+	match->call.seen = match->seen;
+}
+
+static void end(struct match *match)
+{
+	int status;
+	close(match->call.socket);
+	assert_int_equal(waitpid(match->contestant, &status, 0), match->contestant);
+	assert_int_equal(status, 0);
+	isolated_page_unmap(match->call.page);
+	isolated_memory_release(&match->output);
+	assert_nothing_is_left();
+}
+
+static int call_once(struct match *match, uint32_t slot)
+{
+	match->call.slot = slot;
+	memset(match->seen, 0xee, sizeof match->seen);
+	memset((void *)(uintptr_t)match->output.address, UNFINISHED, LAST);
+	int rc = isolated_arm(&match->call);
+	return rc ? rc : isolated_ring(&match->call);
+}
+
+static void assert_seen(const struct match *match, uint8_t byte)
+{
+	assert_int_equal(match->seen[0], byte);
+	assert_int_equal(match->seen[15], byte);
+	assert_int_equal(match->seen[16], 0xee);
+	assert_int_equal(match->seen[isolated_most_probe_bytes], byte);
+	assert_int_equal(match->seen[2 * isolated_most_probe_bytes - 1], byte);
+	assert_memory_equal(match->seen + 2 * isolated_most_probe_bytes, match->call.probes, sizeof *match->call.probes);
+}
+
+static void probes_see_what_is_there_at_done(void **state)
+{
+	(void)state;
+	for (int is_gated = 0; is_gated < 2; is_gated++) {
+		struct match match;
+		begin(&match, is_gated);
+		for (int i = 0; i < 20; i++) {
+			assert_int_equal(call_once(&match, i % 2), 0);
+			assert_seen(&match, i % 2 ? UNFINISHED : FINISHED);
+		}
+		end(&match);
+	}
+}
+
+static void a_call_that_fails_leaves_no_probe_at_the_gate(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, true);
+	match.call.limit_ns = 20 * 1000000;
+	const int copies = pretends->copies;
+	assert_int_equal(call_once(&match, 2), ISOLATED_TIMEOUT);
+	assert_non_null(strstr(isolated_why(), "did not answer"));
+	assert_int_equal(pretends->copies, copies + 2);
+	end(&match);
+	begin(&match, true);
+	assert_int_equal(call_once(&match, 0), 0);
+	assert_seen(&match, FINISHED);
+	end(&match);
+}
+
+static void a_driver_that_refuses_a_probe_is_told(void **state)
+{
+	(void)state;
+	static const struct { const char *call; bool is_gated; } cases[] = {
+		{ "cuStreamWaitValue32_v2", true }, { "cuMemcpyDtoHAsync_v2", true }, { "cuMemcpyDtoHAsync_v2", false }, { "cuStreamQuery", false },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct match match;
+		begin(&match, cases[i].is_gated);
+		pretends->refuses = cases[i].call;
+		assert_int_equal(call_once(&match, 0), ISOLATED_FAILED);
+		assert_non_null(strstr(isolated_why(), cases[i].call));
+		pretends->refuses = NULL;
+		end(&match);
+	}
+}
+
+static void the_end_of_the_head_is_marked_in_its_stream(void **state)
+{
+	(void)state;
+	struct match match;
+	struct CUstream_st *stream;
+	uint32_t *word, *gate;
+	begin(&match, true);
+	pretends->refuses = "cuMemHostAlloc";
+	assert_int_equal(isolated_head_make(&word), ISOLATED_FAILED);
+	assert_null(word);
+	pretends->refuses = NULL;
+	assert_int_equal(isolated_head_make(&word), 0);
+	assert_int_equal(isolated_head_make(&gate), 0);
+	assert_int_equal(*word, 0);
+	assert_int_equal(isolated_cuda.stream_make(&stream, CUDA_STREAM_ON_ITS_OWN), 0);
+	match.call.head = word;
+	for (uint32_t i = 1; i <= 5; i++) {
+		match.call.head_value = i;
+		assert_int_equal(isolated_head_mark((uint64_t)(uintptr_t)stream, word, i), 0);
+		while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != i)
+			sched_yield();
+		assert_int_equal(call_once(&match, 0), 0);
+		assert_seen(&match, FINISHED);
+	}
+	/* Behind something that goes on, the contestant is done too early. */
+	assert_int_equal(isolated_cuda.stream_wait(stream, (uintptr_t)gate, 1, CUDA_WAIT_FOR_AT_LEAST), 0);
+	assert_int_equal(isolated_head_mark((uint64_t)(uintptr_t)stream, word, 6), 0);
+	match.call.head_value = 6;
+	assert_int_equal(call_once(&match, 0), ISOLATED_VIOLATION);
+	__atomic_store_n(gate, 1, __ATOMIC_RELEASE);
+	end(&match);
+}
+
+/* ---- NVML ---- */
+
+static void a_gpu_that_is_not_there_has_no_state(void **state)
+{
+	(void)state;
+	struct isolated_device_state seen = { 1, 2, 3, 4, 5 };
+	assert_int_equal(isolated_device_look("GPU-00000000-0000-0000-0000-000000000000", &seen), ISOLATED_FAILED);
+	assert_non_null(strstr(isolated_why(), "NV"));
+	assert_true(isnan(seen.sm_mhz) && isnan(seen.memory_mhz) && isnan(seen.temperature_c) && isnan(seen.power_w) && seen.slowed_by == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(declarations_are_those_of_the_library), cmocka_unit_test(a_driver_that_does_not_start_is_told),
+		cmocka_unit_test(memory_of_the_gpu_is_mapped_by_two), cmocka_unit_test(what_cannot_be_had_leaves_nothing_behind),
+		cmocka_unit_test(probes_see_what_is_there_at_done), cmocka_unit_test(a_call_that_fails_leaves_no_probe_at_the_gate),
+		cmocka_unit_test(a_driver_that_refuses_a_probe_is_told), cmocka_unit_test(the_end_of_the_head_is_marked_in_its_stream),
+		cmocka_unit_test(a_gpu_that_is_not_there_has_no_state),
+	};
+	return cmocka_run_group_tests(tests, load, NULL);
+}
