@@ -124,9 +124,6 @@ $(B)/worker/run/engine_files.o: override CFLAGS += -DENGINE_LIBRARY='"$(B)/harne
 $(B)/worker/run/engine_files.list: $(ENGINE)
 	@mkdir -p $(@D)
 	@printf '%s\n' $(patsubst %,'MODULE(%)',$(sort $(basename $(notdir $(ENGINE))))) > $@
-$(B)/harness/isolated/native.so: $(wildcard harness/isolated/*.c harness/isolated/*.h)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $(or $(filter %.c,$^),-x c /dev/null)
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)

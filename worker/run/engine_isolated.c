@@ -223,6 +223,8 @@ static void log_judge(const struct process_result *judge)
 	enum { most_bytes = 2000 };
 	cleanup_buffer struct buffer text = {0};
 	capture_text(&judge->errors, &text);
+	while (text.length && text.data[text.length - 1] == '\n')
+		text.data[--text.length] = '\0';
 	const char *from = text.length > most_bytes ? text.data + text.length - most_bytes : buffer_string(&text);
 	log_warning("The judge failed: %s", *from ? from : "it has not said why.");
 }

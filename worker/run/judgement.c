@@ -246,7 +246,7 @@ static const struct judge_code { int code; enum verdict verdict; bool is_of_subm
 	{ JUDGE_TIMEOUT, VERDICT_TIME_LIMIT, true, "The submission did not answer in time" },
 	{ JUDGE_VIOLATION, VERDICT_PROTOCOL_VIOLATION, true, "The submission did not keep to the protocol" },
 	{ JUDGE_CANNOT_SPLIT, VERDICT_INTERNAL_ERROR, false, "The isolated engine cannot run the task, which needs \"engine: custom\"" },
-	{ 2, VERDICT_INTERNAL_ERROR, false, "The task's own files could not be loaded" },
+	{ 2, VERDICT_INTERNAL_ERROR, false, "The judge could not do its work" },
 	{ 111, VERDICT_INTERNAL_ERROR, false, "The judge could not report its results" },
 	{ 113, VERDICT_INTERNAL_ERROR, false, "A case could not be read, or no input could be made for it" },
 };
@@ -265,11 +265,11 @@ static void blame_judge(const struct process_result *judge, const struct results
 	out->verdict = VERDICT_INTERNAL_ERROR;
 	buffer_clear(&out->message);
 	buffer_append(&out->message, sentence, strlen(sentence) - (text_ends_with(sentence, ".") ? 1 : 0));
-	append_where(&out->message, results);
-	if (results->error) {
+	if (results->error) { /* which says itself where */
 		append_error(&out->message, results->error);
 		buffer_text(&out->message, out->message.data[out->message.length - 1] == '.' ? "" : ".");
 	} else {
+		append_where(&out->message, results);
 		append_last_words(&out->message, judge);
 	}
 }
@@ -285,22 +285,26 @@ static void quote_judge(const struct results *results, const struct judge_code *
 		return;
 	}
 	out->verdict = code->verdict;
-	const char *text = results->error ? results->error : code->sentence;
-	size_t length = strcspn(text, "\n");
-	text_append_valid(&out->message, text, length - (length && text[length - 1] == '.' ? 1 : 0));
-	if (code->code != JUDGE_RAISED) /* which may be before any case */
+	text_append_valid(&out->message, results->error ? results->error : code->sentence, strcspn(results->error ? results->error : code->sentence, "\n"));
+	if (!results->error) /* which says itself where */
 		append_where(&out->message, results);
-	buffer_text(&out->message, ".");
+	buffer_text(&out->message, text_ends_with(buffer_string(&out->message), ".") ? "" : ".");
 }
 
-/* Of those that have ended before the judge the first: the others may have ended because of it. PROGRAM_JUDGE: none has. */
+/* So ends a contestant that the judge has dismissed; but a submission may choose to end so as well. */
+static bool is_orderly(const struct process_result *result)
+{
+	return result->ending == PROCESS_LEFT || (result->ending == PROCESS_EXITED && result->code == 0);
+}
+
+/* Whose end the judge has noticed: the first that did not end in order. PROGRAM_JUDGE: nobody's. */
 static enum isolated_program find_lost(const struct process_result *ended, size_t count)
 {
 	enum isolated_program lost = PROGRAM_JUDGE;
 	for (size_t i = PROGRAM_NULL; i < count; i++)
-		if (ended[i].ending != PROCESS_LEFT && (!lost || ended[i].duration_ms < ended[lost].duration_ms))
+		if (!is_orderly(&ended[i]) && (!lost || ended[i].duration_ms < ended[lost].duration_ms))
 			lost = (enum isolated_program)i;
-	return lost;
+	return lost || ended[PROGRAM_ENTRY].ending == PROCESS_LEFT ? lost : PROGRAM_ENTRY;
 }
 
 /* A submission that has ended by itself, or was ended by a limit. */
@@ -332,7 +336,6 @@ static void judge_loss(const struct process *processes, const struct process_res
 	} else {
 		blame_judge(&ended[PROGRAM_JUDGE], results, lost == PROGRAM_NULL ? "The contestant with the empty kernel ended too early"
 			: "The submission that this one is compared with ended too early", out);
-		out->machine_failed = lost == PROGRAM_NULL;
 	}
 }
 
@@ -360,6 +363,8 @@ static void judge_judges_exit(const struct process *processes, const struct proc
 		quote_judge(results, code, out);
 	else
 		blame_judge(judge, results, code ? code->sentence : "The judge broke down", out);
+	if (out->verdict == VERDICT_INTERNAL_ERROR && !is_orderly(&ended[PROGRAM_NULL]))
+		out->machine_failed = true;
 }
 
 /* A judge that was ended, by whomever. */

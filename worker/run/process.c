@@ -288,15 +288,16 @@ static void clear_followers(struct group *group)
 	}
 }
 
-static bool has_lost_one(const struct group *group)
+static bool has_lost_all(const struct group *group)
 {
 	for (size_t i = 1; i < group->count; i++)
-		if (group->members[i].over)
-			return true;
-	return false;
+		if (!group->members[i].over)
+			return false;
+	return true;
 }
 
-/* A program closes its channel before it has ended, and one that holds a GPU needs a while to end. */
+/* A program closes its channel before it has ended, and one that holds a GPU needs a while to end. The others end as well, because the
+ * first has. */
 static void await_loss(struct group *group)
 {
 	enum { most_ms = 10 * 1000 };
@@ -305,7 +306,7 @@ static void await_loss(struct group *group)
 	if (leader->result->ending != PROCESS_EXITED || !leader->process->loss_code || leader->result->code != leader->process->loss_code)
 		return;
 	group->deadline_ms = end_ms < group->deadline_ms ? end_ms : group->deadline_ms;
-	while (!has_lost_one(group) && leader->result->ending == PROCESS_EXITED && clock_ms() < group->deadline_ms)
+	while (!has_lost_all(group) && leader->result->ending == PROCESS_EXITED && clock_ms() < group->deadline_ms)
 		step(group);
 }
 

@@ -76,7 +76,7 @@ int process_run(const struct process *process, struct process_result *result, st
  * its result pipe. Nobody else holds one, so an end shows on the other side.
  *
  * Each of the others may end before: then all that runs in its sandbox is killed, and the first finds out by the channel. Where it ends with
- * its `loss_code`, the one that has gone is given some seconds to end as well. */
+ * its `loss_code`, the others are given some seconds to end as well, so that it can be told how the one that has gone ended. */
 int process_run_all(const struct process *processes, struct process_result *results, size_t count, struct error *error);
 
 #endif
