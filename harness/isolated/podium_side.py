@@ -3,7 +3,6 @@
 Every failure of the other side ends the run: Stop has the exit code and a sentence for people, for which `noun` says whose
 process this is. Exit codes are the contract with podium-run (docs/podium-run.md).
 """
-import math
 import os
 from time import perf_counter_ns
 
@@ -18,6 +17,7 @@ MOST_SPECS = 16        # forms of outputs in a case, and calls in which the form
 MOST_TEXT = 6000
 FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
 MAP_LIMIT_S = 30.0
+MOST_OWN_NS = 3600e9
 MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
 
 
@@ -48,7 +48,7 @@ class Taken:
 
 	def __init__(self, call, snapshot):
 		self.elapsed_ns = float(call.elapsed_ns)
-		self.own_ns = None if math.isnan(call.own_ns) else call.own_ns
+		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # not, either, where it is NAN
 		self.snapshot = snapshot
 		self.is_steady = True  # the outputs have the form of those of the call before
 		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot.

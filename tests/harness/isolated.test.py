@@ -781,6 +781,29 @@ def structures_of_python_are_those_of_native_h():
 	equal([int(word) for word in subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()], wanted)
 
 
+# ---- tasks ----
+
+@test
+def modules_of_a_task_may_be_called_like_the_engines_or_pythons():
+	files = {"tree.py": "def add(data): return sum(data)\n", "statistics.py": "def add(data): return sum(data)\n",
+		"wire.py": "", "staging.py": "", "judge.py": "raise ImportError", "contestant.py": "raise ImportError"}
+	using = ADDS.replace("import random", "import random, tree, statistics\nassert tree.add([1]) == statistics.add([1])")
+	ends_with(adds("import statistics, tree\ndef custom_kernel(data): return tree.add(data)\n", task=files), 0)
+	ends_with(engine.judge(ENGINE, SUM, using, "test", COUNTS, task=files, start=engine.start), 0)
+
+
+@test
+def the_submission_may_be_called_otherwise():
+	with engine.match(ENGINE, "test", COUNTS, {"reference.py": ADDS}, {"entry": SUM}, 60, slot="train.py") as made:
+		ends_with(made.wait(60), 0)
+
+
+@test
+def a_rival_that_fails_is_named():
+	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 112, "The submission to compare with failed: expected")
+	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The submission to compare with's process ended")
+
+
 # ---- tasks that cannot be split ----
 
 @test

@@ -135,11 +135,12 @@ class Result:
 class Match:
 	"""One run of a judge with its contestants."""
 
-	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None, start=Forked, **environment):
-		"""`task`: files. `submissions`: name -> text of submission.py. `programs`: name -> words that are run in the place of
-		contestant.py. `start`: Forked, or start for interpreters of their own."""
+	def __init__(self, engine, mode, cases, task, submissions, limit_s, secret=None, programs=None, start=Forked, slot="submission.py",
+			**environment):
+		"""`task`: files. `submissions`: name -> text. `programs`: name -> words that are run in the place of
+		contestant.py. `start`: Forked, or start for interpreters of their own. `slot`: what the submission's file is called."""
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-match."))
-		self.processes, self.start = {}, start
+		self.processes, self.start, self.slot = {}, start, slot
 		given = {name: text for name, text in task.items() if name not in ("reference.py", "reference_code.py", "eval.py")}
 		write_files(self.folder / "judge", task)
 		(self.folder / "cases.txt").write_text(cases)
@@ -157,8 +158,8 @@ class Match:
 
 	def start_contestant(self, engine, name, given, submission, program):
 		ours, theirs = (high(end.detach()) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
-		write_files(self.folder / name, {**given, **({"submission.py": submission} if submission is not None else {})})
-		words = program or [PYTHON, engine / "contestant.py", "--null" if name == "null" else "submission.py"]
+		write_files(self.folder / name, {**given, **({self.slot: submission} if submission is not None else {})})
+		words = program or [PYTHON, engine / "contestant.py", "--null" if name == "null" else self.slot]
 		self.processes[name] = self.start(self.folder / name, words, {3: theirs})
 		os.close(theirs)
 		return ours
