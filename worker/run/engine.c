@@ -52,6 +52,8 @@ bool evaluation_take(void *context, const char *bytes, size_t length)
 	struct evaluation *evaluation = context;
 	struct results *results = &evaluation->results;
 	bool good = results_add(results, bytes, length);
+	if (evaluation->judge && !evaluation->stage->begun && results->counts[results->family])
+		stage_tell_begin(evaluation->run, evaluation->stage, evaluation->judge);
 	if (results->finished != evaluation->told) {
 		tell_progress(evaluation);
 		if (evaluation->kind->is_timed)

@@ -192,11 +192,10 @@ static struct process program(struct run *run, struct evaluation *evaluation, en
 
 /* ---- what came of it ---- */
 
-/* The judge says so before anything was judged. What was decided once holds for the whole job, and nobody gets another engine than the
- * one that was asked for. */
-static bool gives_up(const struct run *run, const struct process_result *judge)
+/* The judge may say so before it begins, and nobody gets another engine than the one that was asked for. */
+static bool gives_up(const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
-	return judge->ending == PROCESS_EXITED && judge->code == JUDGE_CANNOT_SPLIT && !run->is_split &&
+	return judge->ending == PROCESS_EXITED && judge->code == JUDGE_CANNOT_SPLIT && !stage->begun &&
 		run->job->task->engine != ENGINE_ISOLATED && run->job->mode != JOB_COMPARE;
 }
 
@@ -237,13 +236,13 @@ static int run_programs(struct run *run, struct stage *stage, struct evaluation 
 		return rc;
 	for (size_t i = 0; i < run->part_count; i++)
 		processes[i] = program(run, evaluation, (enum isolated_program)i);
-	if (run->is_split)
-		stage_tell_begin(run, stage, &processes[PROGRAM_JUDGE]);
+	evaluation->stage = stage;
+	evaluation->judge = &processes[PROGRAM_JUDGE];
 	evaluation_look_before(evaluation);
 	return process_run_all(processes, ended, run->part_count, error);
 }
 
-/* A stage that may not count is told of when it is over. */
+/* A stage whose judge has not begun may not have counted. */
 static void tell(struct run *run, struct stage *stage, struct evaluation *evaluation, const struct process *processes,
 	const struct process_result *ended)
 {
@@ -252,7 +251,6 @@ static void tell(struct run *run, struct stage *stage, struct evaluation *evalua
 	stage_tell_log(run, stage, &ended[PROGRAM_ENTRY]);
 	note_end(stage, ended);
 	evaluation_send_conditions(evaluation, stage);
-	run->is_split = true;
 }
 
 int engine_isolated(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
@@ -261,10 +259,11 @@ int engine_isolated(struct run *run, struct stage *stage, struct evaluation *eva
 	struct process_result *ended = arena_array(run->arena, struct process_result, PROGRAMS);
 	int rc = run_programs(run, stage, evaluation, processes, ended, error);
 	close_stages(run);
+	evaluation->judge = NULL;
 	results_finish(&evaluation->results);
 	if (rc)
 		return rc;
-	if (gives_up(run, &ended[PROGRAM_JUDGE])) {
+	if (gives_up(run, stage, &ended[PROGRAM_JUDGE])) {
 		choose_custom(run, &evaluation->results);
 		return 0;
 	}

@@ -26,7 +26,6 @@ struct run {
 	enum task_engine engine;   /* isolated or custom */
 	struct workspace parts[PROGRAMS]; /* of the isolated engine's programs, */
 	size_t part_count;         /* as many as are open */
-	bool is_split;             /* a judge has judged a stage of this job */
 	const char *engine_reason; /* why it is custom where isolated was wanted; NULL: it was not, or it is not custom */
 	struct compiled programs[COMPILED_KINDS]; /* cu: what nvcc made, once the compile stage has passed */
 	struct zygote *zygote;

@@ -46,10 +46,10 @@ cold, warm = Runner(), Runner("--python", PYTHON)
 
 
 class Task:
-	"""A folder that was read."""
-	def __init__(self, folder):
+	"""A folder that was read. What is tested here are its evals, so they are run, unless another engine is asked for."""
+	def __init__(self, folder, engine="custom"):
 		self.jobs = read(folder)
-		self.definition, self.files = self.jobs[0]["task"], self.jobs[0]["files"]
+		self.definition, self.files = {**self.jobs[0]["task"], "engine": engine}, self.jobs[0]["files"]
 
 	def run(self, submission, mode="ranked", device=CPU, on=cold):
 		message = {"id": 17, "mode": mode, "device": device, "task": self.definition, "files": self.files,
@@ -590,6 +590,26 @@ def empty_and_missing_templates_are_none():
 def what_the_eval_lacks_is_named():
 	task = fresh(eval="alone.py", answers="text", helpers=False)
 	expect(task.run(RIGHT_BARE, "test"), "runtime error", "ModuleNotFoundError: No module named 'utils'")
+
+
+# ---- the isolated engine, which a folder that says nothing of engines gets ----
+
+@test
+def a_folder_without_keys_of_ours_is_judged_alike_by_the_isolated_engine():
+	for name in ("a pool of one", "a pool of one and a check that must return two", "no pool"):
+		task = Task(folder_of(name), engine="")
+		equal(task.jobs[0]["task"]["engine"], "")
+		for submission, verdict, part in ((RIGHT, "passed", ""), (WRONG, "wrong answer", "mismatch found!"), (RAISING, "runtime error", "ZeroDivisionError")):
+			result = expect(task.run(submission, "test", on=warm), verdict, part)
+			equal(result.verdicts[0]["engine"], "isolated")
+
+
+@test
+def inputs_that_only_the_evals_can_carry_go_to_the_custom_engine():
+	"""A list of 1600 numbers in the benchmarks, while the tests have a few."""
+	result = expect(Task(folder_of("a pool of one"), engine="").run(RIGHT, on=warm), "passed")
+	equal((result.verdicts[0]["engine"], "score_ns" in result.verdicts[0]), ("custom", True))
+	contains(result.verdicts[0]["engine_reason"], "parts")
 
 
 @test

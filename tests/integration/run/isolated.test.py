@@ -182,6 +182,17 @@ def a_judge_that_cannot_split_the_task_leaves_it_to_the_custom_engine():
 
 
 @test
+def a_judge_may_find_that_out_in_a_later_stage():
+	late = REFERENCE.replace("return [a, b]", "return [a, b if b else print]")  # the benchmarks have no b
+	late = late.replace("sum(data)", "(data[0] + (0 if callable(data[1]) else data[1]))")
+	result = one().judge(BOTH, late, mode="ranked")
+	equal((result.verdict, result.verdicts[0]["engine"]), ("passed", "custom"))
+	equal([(s["position"], s["stage"]) for s in result.stages], list(enumerate(["compile", "test", "ranked"])))
+	contains(result.stages[1]["command"], "judge.py")
+	contains(result.stages[2]["command"], "eval.py")
+
+
+@test
 def a_task_that_insists_is_not_run_by_another_engine():
 	for members, part in (({"reference": UNSPLITTABLE}, "engine: custom"), ({"files": []}, "no reference.py")):
 		result = one().judge(BOTH, definition=split_task(engine="isolated"), **members)
