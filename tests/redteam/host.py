@@ -55,12 +55,12 @@ def own_folder(name, top):
 
 
 def write_jobs(out):
-	"""The jobs of those folders, for a host that cannot read folders."""
+	"""The jobs of those folders, and of others that scripts of tests/gpu submit, for a host that cannot read folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
-		for folder in (HERE / "tasks").iterdir():
-			jobs = jobs_of(own_folder(folder.name, pathlib.Path(top)))
-			(out / f"{folder.name}.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs))
+		folders = [own_folder(folder.name, pathlib.Path(top)) for folder in (HERE / "tasks").iterdir()]
+		for folder in [*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), ROOT / "tasks" / "vectoradd_py"]:
+			(out / f"{folder.name}.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs_of(folder)))
 
 
 def merge(base, change):

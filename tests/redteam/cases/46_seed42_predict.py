@@ -8,7 +8,7 @@ from utils import uniform
 
 
 def cases():
-    lines = open("../cases.txt") if os.path.exists("../cases.txt") else ["size: 1000; seed: 5236", "size: 4099; seed: 1001", "size: 1048576; seed: 54352"]
+    lines = open("../cases.txt") if os.path.exists("../cases.txt") else ["size: 1000; seed: 5236", "size: 4099; seed: 1001", "size: 262144; seed: 54352"]
     for line in lines:
         yield {part.split(":")[0].strip(): int(part.split(":")[1]) for part in line.split(";")}
 

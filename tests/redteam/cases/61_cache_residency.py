@@ -7,6 +7,7 @@
 # task: fill_py
 # mode: benchmark
 # variants: persist prefetch
+# change: {"task": {"benchmarks": ["size: 4194304; seed: 54352"]}}
 # truth: honest
 # charged: 0.97
 # spared: 0.3
