@@ -82,7 +82,7 @@ static int wait_until_ready(const struct isolated_call *call)
 
 int isolated_arm(struct isolated_call *call)
 {
-	if (call->command != ISOLATED_CALL && call->command != ISOLATED_NOTHING)
+	if (!call->command || call->command == ISOLATED_LEAVE || call->command >= ISOLATED_COMMANDS)
 		return isolated_fail(ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
 	int rc = isolated_probes_prepare(call);
 	if (rc)
@@ -94,33 +94,21 @@ int isolated_arm(struct isolated_call *call)
 
 /* ---- ring ---- */
 
-static bool head_has_ended(const struct isolated_call *call)
+enum { awake_in_calls_ns = 100 * isolated_ns_per_ms };
+
+/* The clock starts when the head has ended, whatever the contestant does meanwhile: it may be gone, or be done already. */
+static int wait_for_head(struct isolated_call *call, int64_t rung_ns)
 {
-	return look(call->head) == call->head_value;
+	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
+	int rc = 0;
+	while (look(call->head) != call->head_value && (!rc || rc == ISOLATED_GONE))
+		rc = keep_waiting(&waiting);
+	return rc == ISOLATED_GONE ? 0 : rc;
 }
 
-/* Returns when the clock starts. "done" is read first, so that one which came after the head is not taken for early. */
-static int wait_for_head(struct isolated_call *call, int64_t rung_ns, int64_t *start_ns)
+static int wait_until_done(const struct isolated_call *call, int64_t rung_ns)
 {
-	struct waiting waiting = begin_waiting(call, rung_ns, 100 * isolated_ns_per_ms);
-	for (;;) {
-		const uint32_t done = look(&call->page->done);
-		if (head_has_ended(call))
-			break;
-		if (done == call->number)
-			return isolated_fail(ISOLATED_VIOLATION, "The submission's process said that it was done before it had its input.");
-		int rc = keep_waiting(&waiting);
-		if (rc)
-			return rc;
-	}
-	*start_ns = isolated_clock_ns();
-	call->head_ns = *start_ns - rung_ns;
-	return 0;
-}
-
-static int wait_until_done(struct isolated_call *call, int64_t rung_ns)
-{
-	struct waiting waiting = begin_waiting(call, rung_ns, 100 * isolated_ns_per_ms);
+	struct waiting waiting = begin_waiting(call, rung_ns, awake_in_calls_ns);
 	int rc = 0;
 	for (uint32_t done; !rc && (done = look(&call->page->done)) != call->number;)
 		rc = done == call->number - 1 ? keep_waiting(&waiting) : wrote_over("done", done);
@@ -144,19 +132,17 @@ static int take_result(struct isolated_call *call)
 static int ring_and_wait(struct isolated_call *call)
 {
 	const int64_t rung_ns = isolated_clock_ns();
-	int64_t start_ns = rung_ns;
-	call->head_ns = 0;
 	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
-	int rc = call->head ? wait_for_head(call, rung_ns, &start_ns) : 0;
+	int rc = call->head ? wait_for_head(call, rung_ns) : 0;
+	const int64_t start_ns = call->head ? isolated_clock_ns() : rung_ns;
+	const bool was_early = call->head && look(&call->page->done) == call->number;
 	if (!rc)
 		rc = wait_until_done(call, rung_ns);
 	const int64_t done_ns = isolated_clock_ns();
-	if (rc) {
-		isolated_probes_abandon();
-		return rc;
-	}
-	call->elapsed_ns = done_ns - start_ns;
-	rc = isolated_probes_read(call);
+	call->head_ns = start_ns - rung_ns;
+	call->elapsed_ns = was_early ? 0 : done_ns - start_ns;
+	if (!rc)
+		rc = isolated_probes_read(call);
 	call->probed_ns = isolated_clock_ns() - done_ns;
 	return rc;
 }
@@ -167,8 +153,6 @@ int isolated_ring(struct isolated_call *call)
 	if (done != call->number - 1)
 		return done == call->number ? isolated_fail(ISOLATED_VIOLATION,
 			"The submission's process said that it was done before it was called.") : wrote_over("done", done);
-	int rc = isolated_probes_gate(call);
-	if (!rc)
-		rc = ring_and_wait(call);
+	int rc = ring_and_wait(call);
 	return rc ? rc : take_result(call);
 }

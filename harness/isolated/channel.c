@@ -146,7 +146,7 @@ static int check(int socket, const struct isolated_frame *frame, const struct re
 		return isolated_fail(ISOLATED_VIOLATION, "A frame brought descriptors that nobody asked for.");
 	if (received->bytes != isolated_frame_bytes || received->flags & MSG_TRUNC)
 		return isolated_fail(ISOLATED_VIOLATION, "A frame has the wrong size.");
-	if (frame->kind < ISOLATED_HELLO || frame->kind > ISOLATED_TEXT)
+	if (frame->kind < ISOLATED_HELLO || frame->kind >= ISOLATED_FRAMES)
 		return isolated_fail(ISOLATED_VIOLATION, "A frame is of kind %u, which there is not.", frame->kind);
 	if (frame->length > isolated_most_content_bytes)
 		return isolated_fail(ISOLATED_VIOLATION, "A frame says that it has %u bytes, which is more than it can have.", frame->length);

@@ -15,7 +15,6 @@ import importlib.util
 import os
 import select
 import sys
-import traceback
 import types
 from time import perf_counter_ns
 
@@ -23,9 +22,9 @@ import podium_area
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
+from podium_words import accuse
 
 SOCKET = 3
-OURS = os.path.dirname(os.path.abspath(__file__))
 WAIT_S = 3600.0          # for the judge, who makes inputs meanwhile; it ends us when it ends
 LOOK_S = 0.0005          # as long as both a call and a frame may come
 MOST_TEXT_BYTES = 32768
@@ -35,27 +34,6 @@ KEPT_BY_JUDGE = ("reference", "reference_code")
 
 class NoOutput(Exception):
 	"""What the kernel returned is no output. The text is a sentence."""
-
-
-# ---- what went wrong, for people ----
-
-
-def is_ours(frame):
-	return os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS
-
-
-def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of the engine."""
-	frame = error.__traceback__
-	while frame is not None and is_ours(frame):
-		frame = frame.tb_next
-	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
-
-
-def accuse(what, error):
-	last = traceback.format_exception_only(type(error), error)[-1].strip()
-	return f"{what} raised {last}\n{explain(error)}"
 
 
 def say(text):
@@ -101,7 +79,7 @@ class Input:
 		root, area = self._roots[slot], self.area
 		leaves = root.leaves()
 		made = {id(node): area.view(node, slot) for node in leaves if node.kind == tree.TENSOR}
-		made.update((id(node), constant(node, area.tensors)) for node in leaves if not node.holds_memory())
+		made.update((id(node), tree.constant(node, area.tensors)) for node in leaves if not node.holds_memory())
 		if len(made) == len(leaves):
 			data = tree.build(root, lambda node: made[id(node)], self._classes)
 			return lambda: data
@@ -116,10 +94,6 @@ class Input:
 		"""For the device and the host: the first address of the slot, and the one behind its last."""
 		begins = [self.area.address(slot, place) for place in (0, 1)]
 		return [(begin, begin + self.area.strides[place] if begin else 0) for place, begin in enumerate(begins)]
-
-
-def constant(node, tensors):
-	return tensors.constant(node) if tensors else None if node.kind == tree.NONE else tree.stand_in(node.text)
 
 
 def find_class(text, found):
@@ -251,7 +225,7 @@ class NullKernel:
 			return tensors.scratch(node) if node.memory >= tree.OUT_DEVICE else None
 		if node.kind in tree.SCALAR_BYTES:
 			return {tree.BOOL: False, tree.INT: 0, tree.FLOAT: 0.0, tree.TEXT: ""}[node.kind]
-		return constant(node, tensors)
+		return tree.constant(node, tensors)
 
 	def prepare(self, slot, area, classes):
 		def leaf(node):

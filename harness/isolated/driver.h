@@ -19,7 +19,6 @@ enum {
 	CUDA_STREAM_ON_ITS_OWN = 1,    /* CU_STREAM_NON_BLOCKING */
 	CUDA_HOST_FOR_ALL_CONTEXTS = 1, CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_PORTABLE, _DEVICEMAP */
 	CUDA_WRITE_AFTER_ALL = 0,      /* CU_STREAM_WRITE_VALUE_DEFAULT: what was written before is seen before */
-	CUDA_WAIT_FOR_AT_LEAST = 0,    /* CU_STREAM_WAIT_VALUE_GEQ: by the sign of the difference */
 };
 
 struct CUctx_st;    /* opaque; the tags are the library's */
@@ -63,8 +62,6 @@ struct cuda_memory_kind {                                                  /* CU
 	X(cuStreamCreate, stream_make, (struct CUstream_st **stream, unsigned int flags)) \
 	X(cuStreamQuery, stream_query, (struct CUstream_st *stream)) \
 	X(cuStreamWriteValue32_v2, stream_write, \
-		(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)) \
-	X(cuStreamWaitValue32_v2, stream_wait, \
 		(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)) \
 	X(cuMemcpyDtoHAsync_v2, copy_to_host, \
 		(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream))

@@ -50,11 +50,8 @@ int isolated_cuda_make(struct isolated_memory *memory, uint64_t bytes);
 int isolated_cuda_import(struct isolated_memory *memory, uint64_t bytes, int descriptor);
 void isolated_cuda_release(struct isolated_memory *memory);
 
-/* probe.c: the probes of a call, in this order. `prepare` allocates; `gate` enqueues those of GPU memory behind the gate;
- * `read` reads all, at once or by opening the gate; `abandon` opens it when there will be no "done". */
+/* probe.c: allocates what the probes of a call need; reads them. */
 int isolated_probes_prepare(const struct isolated_call *call);
-int isolated_probes_gate(const struct isolated_call *call);
 int isolated_probes_read(const struct isolated_call *call);
-void isolated_probes_abandon(void);
 
 #endif

@@ -35,8 +35,8 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
+from podium_words import accuse, explain
 
-OURS = os.path.dirname(os.path.abspath(__file__))
 NULL, ENTRY, RIVAL = 4, 5, 6
 MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
 WITH_NONCE = ("leaderboard", "compare")
@@ -46,7 +46,8 @@ LIMIT_S = 120.0
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
 LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
-SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"))
+SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
+	(0x10, "sync boost"))
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 
@@ -85,15 +86,6 @@ class Report:
 # ---- the task ----
 
 
-def explain(error, most_lines=12):
-	"""The end of a traceback, without the frames of the engine."""
-	frame = error.__traceback__
-	while frame is not None and os.path.dirname(frame.tb_frame.f_code.co_filename) == OURS:
-		frame = frame.tb_next
-	lines = "".join(traceback.format_exception(type(error), error, frame)).rstrip().split("\n")
-	return "\n".join((["..."] if len(lines) > most_lines else []) + lines[-most_lines:])
-
-
 @contextlib.contextmanager
 def failing_with(code, what):
 	"""Turns what the task's own code raises into a CaseFailed."""
@@ -102,8 +94,7 @@ def failing_with(code, what):
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
-		last = traceback.format_exception_only(type(error), error)[-1].strip()
-		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
+		raise CaseFailed(code, accuse(what, error)) from None
 
 
 def read_answer(answer):
@@ -421,6 +412,7 @@ class Judge:
 	def __init__(self, mode, report, seeds, cases, budget):
 		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
 		self.code, self.last_words = 0, ""
+		self.is_lost = False  # whether a CUDA error left the GPU unusable
 		self.conditions, self.rival = None, None
 
 	def open(self, torch, is_cuda, task):
@@ -492,7 +484,7 @@ class Judge:
 		sides = [side for side in (entry, rival) if side]
 		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
 		try:
-			if self.code == EXIT_CUDA:
+			if self.is_lost:
 				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
 			lines = self.judge_case(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
@@ -523,6 +515,7 @@ class Judge:
 	def fail(self, key, where, case, failure):
 		self.tell(key, case, [("status", "fail"), ("error", failure.text[:MOST_TEXT])])
 		say(f"{where}: {failure.text}")
+		self.is_lost |= failure.code == EXIT_CUDA
 		if not self.code:
 			self.code = failure.code
 			self.last_words = f"{where}: {failure.text.splitlines()[0]}"
@@ -584,7 +577,7 @@ def is_socket(descriptor):
 
 def open_sides(mode):
 	"""(the entry, the null, the rival); None for those that this mode does without."""
-	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The submission to compare with"}
+	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The other submission"}
 	if mode != "compare":
 		del wanted[RIVAL]
 	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]

@@ -47,15 +47,20 @@ const char *isolated_why(void);
  *
  * The contestant can write every byte of the page at any time, so the judge believes none of it: it never reads what is
  * its own (n is in struct isolated_call), reads each of the contestant's fields once, and takes `ready` and `done` only
- * as n - 1 (not yet) or n (now); any other number is a violation, as is a `done` before the bell or before the head has
- * ended. What else is written there has no effect on the judge. It waits for no futex, only for time to pass.
+ * as n - 1 (not yet) or n (now); any other number is a violation, as is a `done` before the bell. What else is written
+ * there has no effect on the judge. It waits for no futex, only for time to pass.
  */
 enum { isolated_page_bytes = 4096 };
 
+/* The last two are for the null contestant at any time, and for each of the others until ISOLATED_LOAD: the same kernel in
+ * two processes differs by about 1 us, always the same for the same two (measured on an H200), so each is compared with
+ * the null contestant before anybody else's code is in it. */
 enum isolated_command {
 	ISOLATED_CALL = 1,
 	ISOLATED_LEAVE,
-	ISOLATED_NOTHING, /* to the null contestant: be done at once, without any work on the device */
+	ISOLATED_NOTHING, /* be done at once, without any work on the device */
+	ISOLATED_EMPTY,   /* launch the empty kernel, wait for it, be done */
+	ISOLATED_COMMANDS,
 };
 
 enum isolated_status {
@@ -101,10 +106,9 @@ struct isolated_call {
 	struct isolated_page *page;
 	int32_t socket;       /* where the end of the contestant shows; -1: nowhere */
 	uint32_t number;      /* of the last call on this page, which isolated_arm counts on; 0 at first */
-	uint32_t command;     /* ISOLATED_CALL or ISOLATED_NOTHING */
+	uint32_t command;     /* any but ISOLATED_LEAVE */
 	uint32_t slot;
 	int32_t cpu;          /* for the contestant's main thread; -1: any */
-	uint32_t is_gated;    /* the probes of GPU memory are enqueued before the ring, behind a gate that opens at "done" */
 	int64_t limit_ns;     /* from when it is armed to "ready", and from the ring to "done" */
 	const uint32_t *head; /* by isolated_head_make; the clock starts when it is head_value. NULL: it starts with the ring */
 	uint32_t head_value;
@@ -113,7 +117,7 @@ struct isolated_call {
 	uint8_t *seen;        /* probe_count * isolated_most_probe_bytes, what the probes read */
 	/* filled in, by CLOCK_MONOTONIC_RAW: */
 	int64_t head_ns;      /* from the ring to the end of the head; near 0 where it had ended before. 0 without a head */
-	int64_t elapsed_ns;   /* from the end of the head, or the ring, to "done" */
+	int64_t elapsed_ns;   /* from the end of the head, or the ring, to "done"; 0: "done" came before the end of the head */
 	int64_t probed_ns;    /* from "done" to the end of the probes */
 	uint32_t status, spec;/* of the contestant; status is checked to be below ISOLATED_STATUSES, spec is not */
 	double own_ns;        /* NAN where it is no positive finite number */
@@ -124,7 +128,7 @@ struct isolated_call {
 int isolated_arm(struct isolated_call *call);
 
 /* Rings, waits for the head and for "done", takes the time, probes. From the ring to "done" it does nothing but look; a
- * contestant that has ended is noticed within some milliseconds. Whatever it returns, no probe is under way any more. */
+ * contestant that has ended is noticed within some milliseconds. */
 int isolated_ring(struct isolated_call *call);
 
 /* A word in pinned memory that the GPU writes, for struct isolated_call. It stays as long as the process. */
@@ -175,10 +179,13 @@ enum isolated_frame_kind {
 	ISOLATED_OUTPUTS,   /* the same for a spec */
 	ISOLATED_INPUT,     /* the input in one slot has another form or other scalars than before */
 	/* from the contestant */
-	ISOLATED_READY,     /* after HELLO: the submission is loaded */
+	ISOLATED_READY,     /* after HELLO: the device is open, nothing loaded; after LOAD: the submission is */
 	ISOLATED_MAPPED,    /* after INPUTS, OUTPUTS and INPUT */
 	ISOLATED_SPEC,      /* the form of what the kernel returned */
 	ISOLATED_TEXT,      /* UTF-8 for people, hostile; instead of READY or MAPPED it says why not */
+	/* from the judge, once the contestant was measured without it */
+	ISOLATED_LOAD,      /* load the submission; READY or TEXT follows */
+	ISOLATED_FRAMES,
 };
 
 struct isolated_hello { uint32_t version, is_cuda; };

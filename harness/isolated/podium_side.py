@@ -270,22 +270,27 @@ class Side:
 	def _stage(self, image, slot):
 		"""Puts everything into the slot. On CUDA it is enqueued and not waited for: the clock starts when the GPU has done it,
 		and the contestant launches meanwhile. Returns the events at its beginning and end."""
-		device, on_host = self.device, not self.device.is_cuda or image.has_host_tensors()
+		self._call.head, self._call.head_value = None, 0
+		if self.device.is_cuda and not image.has_host_tensors():
+			image.put_on_host(self.area, slot)
+			events = self._enqueue(image, slot)
+			self.device.mark_head()
+			self._call.head, self._call.head_value = self.device.head, self.device.head_value
+			return events
+		events = self._enqueue(image, slot)
+		self.device.synchronize()  # what lies in the host's memory could be read while the GPU is still at it
+		image.put_on_host(self.area, slot)
+		return events
+
+	def _enqueue(self, image, slot):
+		device = self.device
 		began = device.event() if device.is_cuda else None
 		for spec in self.specs:
 			spec.poison(slot)
 		image.put_wrong_on_device(self.area, slot)
 		device.flush()
 		image.put_right_on_device(self.area, slot)
-		ended = device.event() if device.is_cuda else None
-		self._call.head, self._call.head_value = None, 0
-		if on_host:  # what lies in the host's memory could be read while the GPU is still at it
-			device.synchronize()
-		image.put_on_host(self.area, slot)
-		if not on_host:
-			device.mark_head()
-			self._call.head, self._call.head_value = device.head, device.head_value
-		return began, ended
+		return began, device.event() if device.is_cuda else None
 
 	def _ring(self):
 		with wire.Pinned(self._cpus[0]):

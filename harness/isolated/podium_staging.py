@@ -395,7 +395,7 @@ class Snapshot:
 
 		def leaf(node):
 			if node.kind != tree.TENSOR:
-				return tree.read_scalar(node.kind, image.scalars, node.offset) if node.kind in tree.SCALAR_BYTES else self._constant(node)
+				return tree.read_scalar(node.kind, image.scalars, node.offset) if node.kind in tree.SCALAR_BYTES else tree.constant(node, self.spec.device.tensors)
 			made = self._view(node, True)
 			found.setdefault((node.memory, node.offset, node.sizes, node.strides, node.dtype), made)
 			return made
@@ -408,7 +408,7 @@ class Snapshot:
 			if node.kind in tree.SCALAR_BYTES:
 				return tree.read_scalar(node.kind, self.scalars, node.offset)
 			if node.kind != tree.TENSOR:
-				return self._constant(node)
+				return tree.constant(node, self.spec.device.tensors)
 			same = (found or {}).get((node.memory, node.offset, node.sizes, node.strides, node.dtype))
 			made = same if same is not None else self._view(node, node.memory < tree.OUT_DEVICE)
 			self._versions.append((made, made._version))
@@ -419,10 +419,6 @@ class Snapshot:
 	def _view(self, node, of_input):
 		tensors = self.spec.device.tensors
 		return tensors.view(node, self._flat(of_input, node.memory & 1), 0) if node.extent_bytes() else tensors.empty(node)
-
-	def _constant(self, node):
-		tensors = self.spec.device.tensors
-		return tensors.constant(node) if tensors else None if node.kind == tree.NONE else tree.stand_in(node.text)
 
 	def bool_fault(self):
 		"""Whether a tensor of bool holds bytes that are none: elements that nobody wrote."""

@@ -70,7 +70,7 @@ class Tensors:
 		return node
 
 	def constant(self, node):
-		"""The value of a leaf that lies in no memory."""
+		"""The value of a dtype, of a device, or of something else."""
 		if node.kind == tree.DTYPE:
 			return self.dtypes.get(node.text)
 		if node.kind == tree.DEVICE:
@@ -78,7 +78,7 @@ class Tensors:
 				return self.torch.device(node.text)
 			except RuntimeError:
 				return None
-		return None if node.kind == tree.NONE else tree.stand_in(node.text)
+		return tree.stand_in(node.text)
 
 	# ---- memory ----
 

@@ -298,6 +298,13 @@ def stand_in(name):
 	return type(name, (), {})()
 
 
+def constant(node, tensors):
+	"""The value of a leaf that lies in no memory."""
+	if node.kind == NONE:
+		return None
+	return tensors.constant(node) if tensors else stand_in(node.text)
+
+
 # ---- scalars in a slot ----
 
 

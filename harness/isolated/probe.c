@@ -1,7 +1,7 @@
 /* Probes of an output, and the word in pinned memory by which the GPU says that it has got so far.
  *
  * The copy engine reads beside what runs on the SMs, also of another process: this is what shows an output that is not
- * finished. Nothing may come between "done" and the reading, so stream, gate and a place to land are there before. */
+ * finished. Nothing may come between "done" and the reading, so the stream and a place to land are there before. */
 #include "inside.h"
 
 #include "driver.h"
@@ -11,9 +11,6 @@
 static struct {
 	struct CUstream_st *stream;
 	uint8_t *landing;   /* pinned; a place for each probe */
-	uint32_t *gate;     /* pinned; the stream waits until it is `opened` */
-	uint32_t opened;
-	bool is_closed;     /* probes wait behind it */
 } probes;
 
 /* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64 bits; what is made
@@ -65,16 +62,13 @@ static uint8_t *place(uint8_t *places, uint32_t probe)
 
 static int prepare_gpu(void)
 {
-	void *landing = probes.landing, *gate = probes.gate;
+	void *landing = probes.landing;
 	int rc = isolated_cuda_open();
 	if (!rc && !landing)
 		rc = make_pinned(&landing, (size_t)isolated_most_probes * isolated_most_probe_bytes);
-	if (!rc && !gate)
-		rc = make_pinned(&gate, sizeof *probes.gate);
 	if (!rc && !probes.stream)
 		rc = CUDA_DO(stream_make, &probes.stream, CUDA_STREAM_ON_ITS_OWN);
 	probes.landing = landing;
-	probes.gate = gate;
 	return rc;
 }
 
@@ -97,12 +91,6 @@ static int enqueue(const struct isolated_call *call)
 	return rc;
 }
 
-static void open_gate(void)
-{
-	__atomic_store_n(probes.gate, probes.opened, __ATOMIC_RELEASE);
-	probes.is_closed = false;
-}
-
 /* By asking and with an end, since a GPU that is lost need not ever answer. */
 static unsigned int wait_for_gpu(void)
 {
@@ -114,29 +102,10 @@ static unsigned int wait_for_gpu(void)
 	return status;
 }
 
-int isolated_probes_gate(const struct isolated_call *call)
-{
-	if (!call->is_gated || !any_on_gpu(call))
-		return 0;
-	int rc = CUDA_DO(stream_wait, probes.stream, (uintptr_t)probes.gate, probes.opened + 1, CUDA_WAIT_FOR_AT_LEAST);
-	if (rc)
-		return rc;
-	probes.opened++;
-	probes.is_closed = true;
-	rc = enqueue(call);
-	if (rc)
-		isolated_probes_abandon();
-	return rc;
-}
-
 int isolated_probes_read(const struct isolated_call *call)
 {
 	const bool on_gpu = any_on_gpu(call);
-	int rc = 0;
-	if (on_gpu && probes.is_closed)
-		open_gate();
-	else if (on_gpu)
-		rc = enqueue(call);
+	int rc = enqueue(call);
 	for (uint32_t i = 0; i < call->probe_count; i++)
 		if (!call->probes[i].is_cuda)
 			memcpy(place(call->seen, i), (const void *)(uintptr_t)call->probes[i].address, call->probes[i].bytes);
@@ -146,13 +115,4 @@ int isolated_probes_read(const struct isolated_call *call)
 		if (call->probes[i].is_cuda)
 			memcpy(place(call->seen, i), place(probes.landing, i), call->probes[i].bytes);
 	return rc;
-}
-
-/* The sentence of what went wrong before stays. */
-void isolated_probes_abandon(void)
-{
-	if (!probes.is_closed)
-		return;
-	open_gate();
-	wait_for_gpu();
 }

@@ -35,7 +35,7 @@ static void check(int rc, const struct isolated_frame *frame, const int *descrip
 		require_sentence(isolated_why());
 	} else {
 		require(length == isolated_frame_bytes && memcmp(frame, sent, length) == 0);
-		require(frame->kind >= ISOLATED_HELLO && frame->kind <= ISOLATED_TEXT && frame->length <= isolated_most_content_bytes);
+		require(frame->kind >= ISOLATED_HELLO && frame->kind < ISOLATED_FRAMES && frame->length <= isolated_most_content_bytes);
 		require(frame->descriptor_count == brought && brought <= isolated_most_descriptors && (descriptors || !brought));
 	}
 	for (size_t i = 0; descriptors && i < isolated_most_descriptors; i++) {

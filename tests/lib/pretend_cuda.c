@@ -1,11 +1,10 @@
 /* A libcuda.so.1 for tests on a machine without a GPU: what the isolated engine asks of the driver, done with the host's
- * memory. A stream is a thread that does one thing after the other, so that what waits at a gate really waits. It counts
- * what is there, so that a test sees what was not given back, and refuses a call by its name when a test wants that. */
+ * memory. A stream is a thread that does one thing after the other, so that nothing has happened already. It counts what is
+ * there, so that a test sees what was not given back, and refuses a call by its name when a test wants that. */
 #include "harness/isolated/driver.h"
 #include "tests/lib/pretend_cuda.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +156,7 @@ unsigned int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *hos
 
 /* ---- streams ---- */
 
-struct work { enum { WAIT, WRITE, COPY } what; unsigned long long from; void *to; size_t bytes; uint32_t value; };
+struct work { enum { WRITE, COPY } what; unsigned long long from; void *to; size_t bytes; uint32_t value; };
 
 /* One thread adds, one thread does. */
 struct CUstream_st {
@@ -167,11 +166,8 @@ struct CUstream_st {
 
 static void do_work(const struct work *work)
 {
-	uint32_t *word = work->to;
-	while (work->what == WAIT && (int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - work->value) < 0)
-		sched_yield();
 	if (work->what == WRITE)
-		__atomic_store_n(word, work->value, __ATOMIC_RELEASE);
+		__atomic_store_n((uint32_t *)work->to, work->value, __ATOMIC_RELEASE);
 	if (work->what == COPY)
 		memcpy(work->to, (const void *)(uintptr_t)work->from, work->bytes);
 }
@@ -221,12 +217,6 @@ unsigned int cuStreamWriteValue32_v2(struct CUstream_st *stream, unsigned long l
 {
 	REFUSE("cuStreamWriteValue32_v2");
 	return flags != CUDA_WRITE_AFTER_ALL || add_work(stream, (struct work){ .what = WRITE, .to = (void *)(uintptr_t)address, .value = value });
-}
-
-unsigned int cuStreamWaitValue32_v2(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)
-{
-	REFUSE("cuStreamWaitValue32_v2");
-	return flags != CUDA_WAIT_FOR_AT_LEAST || add_work(stream, (struct work){ .what = WAIT, .to = (void *)(uintptr_t)address, .value = value });
 }
 
 unsigned int cuMemcpyDtoHAsync_v2(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream)
