@@ -8,6 +8,7 @@ descriptor 4, 5, 6     sockets to the contestants: the empty kernel, the submiss
 POPCORN_FD             an open descriptor that takes the results, one `key: value` a line
 POPCORN_SEED           the secret of all seeds
 PODIUM_DEVICE_UUID     the GPU, for what its driver says about clocks and temperature
+PODIUM_HIDE            that this process must keep others of its user out by itself
 PODIUM_TIME_LIMIT_S    how long all of it may take; 120 s if it is not set
 
 Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error; 110 a CUDA error
@@ -17,6 +18,7 @@ or no input can be made for it; 115 the task cannot be judged in two processes, 
 """
 import base64
 import contextlib
+import ctypes
 import importlib
 import itertools
 import json
@@ -593,6 +595,13 @@ def need_one_gpu():
 		raise Stop(EXIT_UNSPLITTABLE, "The task uses several GPUs.")
 
 
+def hide():
+	"""On a host without the wall that does it: no other program of this user may look into this one. Before a submission is loaded."""
+	if os.environ.pop("PODIUM_HIDE", ""):
+		pr_set_dumpable = 4
+		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
+
+
 def judge(mode, path, report, sides):
 	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
 	budget = Budget(limit_s)
@@ -632,6 +641,7 @@ def main(arguments):
 	if len(arguments) != 2 or arguments[0] not in MODES:
 		say(f"usage: python3 judge.py {{{'|'.join(MODES)}}} CASEFILE")
 		return EXIT_USAGE
+	hide()
 	report, sides = Report(), []
 	try:
 		return judge(*arguments, report, sides)

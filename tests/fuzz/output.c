@@ -29,9 +29,12 @@ static void say(struct events *events, const char *text, size_t length)
 	event_log(events, 0, "stdout", text, length);
 	event_report(events, 0, 0, text, length);
 	event_progress(events, "%s", text);
-	event_case(events, &(struct case_event){ 0, 0, text, text, VERDICT_WRONG_ANSWER, NAN, NAN, NAN, INFINITY, 1, 0 });
+	event_case(events, &(struct case_event){
+		.spec = text, .message = text, .verdict = VERDICT_WRONG_ANSWER, .runs = NAN, .mean_ns = INFINITY, .median_ns = 1, .samples = "AACAPw==",
+		.device = "{\"power_w\": [1, 2]}",
+	});
 	event_stage_end(events, &(struct stage_end_event){ .verdict = VERDICT_RUNTIME_ERROR, .message = text });
-	event_verdict(events, &(struct verdict_event){ VERDICT_RUNTIME_ERROR, text, "custom", NAN, NAN });
+	event_verdict(events, &(struct verdict_event){ VERDICT_RUNTIME_ERROR, text, "custom", text, NAN, NAN, NAN, INFINITY, NAN, false });
 }
 
 static void collect(struct buffer *log, const json_t *event)

@@ -11,6 +11,7 @@ static void read_lines(struct results *results, struct arena *arena, uint8_t giv
 {
 	results_open(results, arena, given & 1 ? RESULT_BENCHMARKS : RESULT_TESTS, SPECS, (given >> 1) % (COUNT(SPECS) + 1));
 	results->untimed = given & 16;
+	results->is_judge = given & 32;
 	bool good = true;
 	for (size_t at = 0, piece; at < length; at += piece) {
 		piece = seed ? fuzz_piece(&seed, length - at) : length;
@@ -24,7 +25,7 @@ static void read_lines(struct results *results, struct arena *arena, uint8_t giv
 
 static void check_case(const struct result_case *one)
 {
-	static const enum result_value times[] = { RESULT_MEAN, RESULT_BEST, RESULT_WORST };
+	static const enum result_value times[] = { RESULT_MEAN, RESULT_BEST, RESULT_WORST, RESULT_MEDIAN, RESULT_HIGH, RESULT_RATIO };
 	for (size_t i = 0; i < RESULT_VALUES; i++)
 		if (one->values[i])
 			require_text(one->values[i], strlen(one->values[i]));

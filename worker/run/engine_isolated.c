@@ -192,10 +192,11 @@ static struct process program(struct run *run, struct evaluation *evaluation, en
 
 /* ---- what came of it ---- */
 
-/* The judge may say so before it begins, and nobody gets another engine than the one that was asked for. */
+/* The judge may say so before it begins, and nobody gets another engine than the one that was asked for. Of a task in CUDA C++ it was
+ * decided when it was compiled. */
 static bool gives_up(const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
-	return judge->ending == PROCESS_EXITED && judge->code == JUDGE_CANNOT_SPLIT && !stage->begun &&
+	return run->job->task->language == TASK_PY && judge->ending == PROCESS_EXITED && judge->code == JUDGE_CANNOT_SPLIT && !stage->begun &&
 		run->job->task->engine != ENGINE_ISOLATED && run->job->mode != JOB_COMPARE;
 }
 

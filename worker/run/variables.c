@@ -140,6 +140,8 @@ struct variables variables_for_judge(struct arena *arena, const struct job *job,
 {
 	struct variables variables = variables_for_harness(arena, job, workspace);
 	set_number(&variables, "PODIUM_TIME_LIMIT_S", limit_s);
+	if (!workspace->host->stands[WALL_PROC])
+		variables_set(&variables, "PODIUM_HIDE", "1");
 	if (!job->device.is_cpu)
 		variables_set(&variables, "PODIUM_DEVICE_UUID", arena_strndup(arena, job->device.uuid, strcspn(job->device.uuid, ",")));
 	return variables;

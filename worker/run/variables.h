@@ -31,7 +31,8 @@ struct variables variables_for_contestant(struct arena *arena, const struct job 
 /* For a harness: also what harnesses ask for, the seed among it. */
 struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a judge of the isolated engine: also its limit of time, and the name of the GPU. */
+/* For a judge of the isolated engine: also its limit of time, the name of the GPU, and whether it must see to it itself that no other
+ * program of its user looks into it. */
 struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, int64_t limit_s);
 
 #endif
