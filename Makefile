@@ -135,6 +135,12 @@ $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -o $@ $(ISOLATED) -ldl
 $(B)/libisolated.a: $(call objects,harness/isolated)
+# The same in one object, for the programs of tasks in CUDA C++.
+$(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -r -nostdlib -o $@ $(ISOLATED)
+$(B)/worker/run/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
+$(B)/worker/run/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness/isolated/native.o"'
 
 # A test links the part whose headers it includes.
 including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))

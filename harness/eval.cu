@@ -46,9 +46,11 @@
 
 #include <unistd.h>
 
+#ifndef PODIUM_ISOLATED /* the judge of the isolated engine takes the cases and the copies from here, and runs no kernel */
 #include <nvtx3/nvToolsExt.h>
 
 output_t custom_kernel(input_t data);
+#endif
 
 /* A name of its own for what else this file defines, for submissions that stand in the same source. */
 namespace podium_eval {
@@ -295,6 +297,38 @@ bool returned_what_was_given(const Input &data, const Output &output)
 		return true;
 }
 
+/* ---- the process ---- */
+
+struct CaseFailed {
+	int code;
+	std::string text;
+};
+
+/* Buffers of one run become those of the next without asking the driver, which would wait for the GPU. */
+void keep_freed_memory()
+{
+	int device;
+	cudaMemPool_t pool;
+	std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+	CUDA_CHECK(cudaGetDevice(&device));
+	CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
+	CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+}
+
+std::optional<std::int64_t> take_secret()
+{
+	const char *given = std::getenv("POPCORN_SEED");
+	if (!given || !*given)
+		return std::nullopt;
+	auto secret = read_number<std::int64_t>(given);
+	if (!secret)
+		stop(ExitCodes::CASES, "POPCORN_SEED is not a whole number.");
+	unsetenv("POPCORN_SEED");
+	return secret;
+}
+
+#ifndef PODIUM_ISOLATED
+
 /* ---- the clock ---- */
 
 /* Between two events, with an idle GPU before and the L2 cache overwritten. */
@@ -372,11 +406,6 @@ struct Limits {
 constexpr Limits WARM_UP = {50, 0.3, 1}, BENCHMARK = {100, 10, 120}, RANKED = {100, 30, 120};
 
 /* ---- the modes ---- */
-
-struct CaseFailed {
-	int code;
-	std::string text;
-};
 
 /* `fresh`: a new input and a check for each timed run. `profile`: one call for a profiler that looks on. */
 struct Mode {
@@ -544,32 +573,12 @@ private:
 	}
 };
 
-/* Buffers of one run become those of the next without asking the driver, which would wait for the GPU. */
-void keep_freed_memory()
-{
-	int device;
-	cudaMemPool_t pool;
-	std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-	CUDA_CHECK(cudaGetDevice(&device));
-	CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
-	CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
-}
-
-std::optional<std::int64_t> take_secret()
-{
-	const char *given = std::getenv("POPCORN_SEED");
-	if (!given || !*given)
-		return std::nullopt;
-	auto secret = read_number<std::int64_t>(given);
-	if (!secret)
-		stop(ExitCodes::CASES, "POPCORN_SEED is not a whole number.");
-	unsetenv("POPCORN_SEED");
-	return secret;
-}
+#endif
 
 } // namespace
 } // namespace podium_eval
 
+#ifndef PODIUM_ISOLATED
 int main(int argc, char **argv)
 {
 	using namespace podium_eval;
@@ -592,3 +601,4 @@ int main(int argc, char **argv)
 	/* The result stands: what a submission left for the end of the program cannot hold it up. */
 	std::_Exit(code);
 }
+#endif

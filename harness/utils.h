@@ -43,6 +43,11 @@ inline void podium_cuda_check(cudaError_t status, const char *call, const char *
 
 /* ---- device memory ---- */
 
+/* What happens to memory between its allocation and its first use; the isolated engine sets it, so that what lay there
+ * before tells nobody anything. */
+inline void (*podium_fresh_memory)(void *memory, std::size_t bytes) = nullptr;
+#define PODIUM_FRESH_MEMORY podium_fresh_memory
+
 /* An array on the GPU. Copies of the object share the memory, so that it is passed by value at no cost;
  * clone() copies the memory too. The memory is freed with the last of them. All of it happens in the order of
  * the default stream. */
@@ -59,11 +64,22 @@ public:
 		if (size)
 			CUDA_CHECK(cudaMallocAsync(&memory, size * sizeof(T), nullptr));
 		memory_ = std::shared_ptr<T>(memory, [](T *held) { cudaFreeAsync(held, nullptr); });
+		if (podium_fresh_memory)
+			podium_fresh_memory(memory, bytes());
 	}
 
 	explicit DeviceBuffer(const std::vector<T> &values) : DeviceBuffer(values.size())
 	{
 		CUDA_CHECK(cudaMemcpy(data(), values.data(), bytes(), cudaMemcpyHostToDevice));
+	}
+
+	/* Memory that belongs to somebody else, who keeps it for longer than this. */
+	static DeviceBuffer view(T *data, std::size_t size)
+	{
+		DeviceBuffer made;
+		made.memory_ = std::shared_ptr<T>(std::shared_ptr<T>(), data);
+		made.size_ = size;
+		return made;
 	}
 
 	T *data() const { return memory_.get(); }

@@ -1,0 +1,330 @@
+/* The statistics of a case: blocks of calls, the constant that is subtracted, intervals, and when to stop. What
+ * podium_statistics.py is to the judge in Python; a test holds the two against each other, and docs/judge.md gives the
+ * reasons. All times are ns. */
+#ifndef PODIUM_ISOLATED_BLOCKS_H
+#define PODIUM_ISOLATED_BLOCKS_H
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace podium {
+
+using Values = std::vector<double>;
+
+/* For whose mean a relative half-width is too much to ask: 0.25 us are enough. */
+constexpr double short_ns = 25'000, enough_ns = 250, enough = 0.01;
+/* How far the constant may move between the halves of a block. */
+constexpr double moved_ns = 500, moved = 0.03;
+constexpr int most_repeats = 3;
+constexpr std::size_t most_samples = 4000;
+constexpr double enough_ratio = 0.0025; /* half-width of the logarithm of a ratio */
+
+/* What the null contestant's empty kernel itself takes on a GPU, by CUPTI on an H200. It is in the constant and has to come
+ * back, or else each call would be charged so much less than its kernels take. */
+constexpr double empty_kernel_ns = 750;
+
+/* How a case is measured on a kind of device. */
+struct Rule {
+	std::size_t calls;                   /* of a block */
+	std::vector<std::size_t> looks;      /* numbers of blocks after which it may end; the last one always ends it */
+	std::vector<std::size_t> pair_looks; /* the same for pairs of blocks in a comparison */
+	double most_s;                       /* for the blocks of a case */
+	std::size_t least_warm_calls, most_warm_calls; /* verified, not counted; */
+	double warm_s;                       /* between the two: for so long */
+	std::size_t bells;                   /* of a block: calls that show what the bell alone costs */
+	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
+};
+
+constexpr double not_looked_at = std::numeric_limits<double>::infinity();
+inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15};
+/* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at};
+constexpr std::size_t least_calls = 3, least_blocks = 4; /* with fewer blocks, the page says so */
+
+inline double median(Values values)
+{
+	std::sort(values.begin(), values.end());
+	std::size_t middle = values.size() / 2;
+	return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+inline double mean(const Values &values)
+{
+	return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/* The standard deviation of the sample. */
+inline double deviation(const Values &values)
+{
+	double middle = mean(values), squares = 0;
+	for (double value : values)
+		squares += (value - middle) * (value - middle);
+	return values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0;
+}
+
+/* ---- Student's t ---- */
+
+/* The probability that |T| <= t: the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+inline double within(double t, std::size_t freedom)
+{
+	bool odd = freedom % 2;
+	double angle = std::atan(t / std::sqrt(static_cast<double>(freedom))), cosine = std::cos(angle), sine = std::sin(angle);
+	double term = odd ? cosine : 1, total = term;
+	for (std::size_t k = odd ? 3 : 2; k + 1 < freedom; k += 2) {
+		term *= cosine * cosine * static_cast<double>(k - 1) / static_cast<double>(k);
+		total += term;
+	}
+	return odd ? 2 / std::numbers::pi * (angle + (freedom > 1 ? sine * total : 0)) : sine * total;
+}
+
+/* The t that |T| stays below with this probability. */
+inline double t_quantile(double level, std::size_t freedom)
+{
+	double low = 0, high = 1;
+	while (within(high, freedom) < level)
+		high *= 2;
+	for (int i = 0; i < 80; i++) {
+		double middle = (low + high) / 2;
+		(within(middle, freedom) < level ? low : high) = middle;
+	}
+	return high;
+}
+
+/* Of the interval for their mean; infinite for a single one. */
+inline double half_width(const Values &values, double level = 0.95)
+{
+	if (values.size() < 2)
+		return std::numeric_limits<double>::infinity();
+	return t_quantile(level, values.size() - 1) * deviation(values) / std::sqrt(static_cast<double>(values.size()));
+}
+
+/* ---- blocks ---- */
+
+/* One call: from the end of the judge's own work to "done"; then until the GPU had done the least that there is for the
+ * judge; then until the output was copied. */
+struct Timed {
+	double elapsed_ns, touch_ns = 0, take_ns = 0;
+};
+
+using Calls = std::vector<Timed>;
+
+inline Values elapsed_of(const Calls &calls)
+{
+	Values made;
+	for (const Timed &call : calls)
+		made.push_back(call.elapsed_ns);
+	return made;
+}
+
+/* Calls of one case in a row, the null contestant's between them. */
+struct Block {
+	Calls calls, null;           /* those that count, and the null's */
+	Values heads, null_heads;    /* how long the judge's own work before the next call took, after each */
+	Values bells;                /* what the bell alone costs */
+	double delta_ns = 0;         /* how much longer an empty kernel takes in the contestant's process than in the null's */
+	double empty_ns = 0;         /* what it takes itself: empty_kernel_ns on a GPU */
+	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
+
+	/* What a call costs that does nothing. */
+	double constant() const { return median(elapsed_of(null)) + delta_ns - empty_ns; }
+
+	bool constant_moved() const
+	{
+		auto half = static_cast<std::ptrdiff_t>(null.size() / 2);
+		if (half < 2)
+			return false;
+		Values all = elapsed_of(null);
+		double before = median({all.begin(), all.begin() + half}), after = median({all.end() - half, all.end()});
+		return std::abs(before - after) > std::max(moved_ns, moved * median(all));
+	}
+
+	/* What the contestant still kept the device busy with after its calls, per call; 0 within noise. */
+	double overrun(const Rule &rule) const
+	{
+		return excess(takes_of(calls), takes_of(null), rule) + excess(heads, null_heads, rule);
+	}
+
+	/* Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and what
+	 * its call cost is not what a call costs that does. */
+	bool is_idle(const Timed &call) const
+	{
+		Values touches;
+		for (const Timed &one : null)
+			touches.push_back(one.touch_ns);
+		return !bells.empty() && call.touch_ns < median(touches) / 2;
+	}
+
+	/* What each call is charged. */
+	Values samples(const Rule &rule) const
+	{
+		double usual = constant(), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
+		Values made;
+		for (const Timed &call : calls)
+			made.push_back(std::max(1.0, call.elapsed_ns - (is_idle(call) ? bell : usual) + over));
+		return made;
+	}
+
+	double value(const Rule &rule) const { return median(samples(rule)); }
+
+private:
+	static Values takes_of(const Calls &calls)
+	{
+		Values made;
+		for (const Timed &call : calls)
+			made.push_back(call.touch_ns + call.take_ns);
+		return made;
+	}
+
+	/* By how much the one is longer than the other; 0 within noise. */
+	static double excess(const Values &ours, const Values &usual, const Rule &rule)
+	{
+		if (ours.empty() || usual.empty() || rule.overrun_ns == not_looked_at)
+			return 0;
+		double expected = median(usual), over = median(ours) - expected;
+		Values off;
+		for (double one : usual)
+			off.push_back(std::abs(one - expected));
+		return over > std::max({rule.overrun_ns, rule.overrun * expected, 5 * median(off)}) ? over : 0;
+	}
+};
+
+using Blocks = std::vector<Block>;
+
+inline Values values_of(const Blocks &blocks, const Rule &rule)
+{
+	Values values;
+	for (const Block &block : blocks)
+		values.push_back(block.value(rule));
+	return values;
+}
+
+/* Whether the mean of these blocks is known well enough. */
+inline bool is_known(const Values &values, double level)
+{
+	double middle = mean(values), allowed = middle < short_ns ? enough_ns : enough * middle;
+	return half_width(values, level) <= allowed;
+}
+
+/* How sure one must be to end at this look; nothing where it is none. */
+inline std::optional<double> level_at(const std::vector<std::size_t> &looks, std::size_t count)
+{
+	if (std::find(looks.begin(), looks.end(), count) == looks.end())
+		return std::nullopt;
+	return count == looks.back() ? 0.95 : 0.99;
+}
+
+/* Whether a case may end after these blocks. */
+inline bool is_enough(const Values &values, const Rule &rule)
+{
+	if (values.size() >= rule.looks.back())
+		return true;
+	auto level = level_at(rule.looks, values.size());
+	return level && is_known(values, *level);
+}
+
+/* The figures of a case. */
+struct Summary {
+	Values samples;
+	double mean_ns, std_ns, err_ns, low_ns, high_ns, median_ns, best_ns, worst_ns, constant_ns, overrun_ns;
+	std::optional<double> own_ns;
+	std::size_t runs, blocks;
+
+	/* `own`: what the contestant measured itself. */
+	Summary(const Blocks &all, const Values &own, const Rule &rule)
+	{
+		Values values = values_of(all, rule), constants, overruns;
+		for (const Block &block : all) {
+			Values more = block.samples(rule);
+			samples.insert(samples.end(), more.begin(), more.end());
+			constants.push_back(block.constant());
+			overruns.push_back(block.overrun(rule));
+		}
+		/* With one block there is nothing but its calls to say how far it may be off. */
+		const Values &units = values.size() > 1 ? values : samples;
+		mean_ns = mean(values);
+		std_ns = deviation(samples);
+		err_ns = deviation(units) / std::sqrt(static_cast<double>(units.size()));
+		double half = half_width(units);
+		half = std::isfinite(half) ? half : std_ns;
+		low_ns = std::max(1.0, mean_ns - half);
+		high_ns = mean_ns + half;
+		median_ns = median(samples);
+		auto [best, worst] = std::minmax_element(values.begin(), values.end());
+		best_ns = *best;
+		worst_ns = *worst;
+		constant_ns = std::max(1.0, median(constants));
+		overrun_ns = mean(overruns);
+		if (!own.empty())
+			own_ns = median(own);
+		runs = samples.size();
+		blocks = all.size();
+	}
+};
+
+/* At most so many of them, evenly. */
+inline Values thinned(const Values &samples, std::size_t most = most_samples)
+{
+	if (samples.size() <= most)
+		return samples;
+	Values made;
+	for (std::size_t i = 0; i < most; i++)
+		made.push_back(samples[i * samples.size() / most]);
+	return made;
+}
+
+/* ---- comparisons ---- */
+
+/* The values of two contestants' blocks with the same inputs: ours, theirs. */
+using Pairs = std::vector<std::pair<double, double>>;
+
+inline Values logarithms(const Pairs &pairs)
+{
+	Values logs;
+	for (auto [ours, theirs] : pairs)
+		logs.push_back(std::log(ours / theirs));
+	return logs;
+}
+
+/* How much longer the entry takes than the rival. */
+struct Comparison {
+	double ratio, low, high, err, rival_ns;
+
+	explicit Comparison(const Pairs &pairs)
+	{
+		Values logs = logarithms(pairs), rivals;
+		for (auto [ours, theirs] : pairs)
+			rivals.push_back(theirs);
+		double middle = mean(logs), half = half_width(logs);
+		half = std::isfinite(half) ? half : std::numbers::ln2;
+		ratio = std::exp(middle);
+		low = std::exp(middle - half);
+		high = std::exp(middle + half);
+		err = deviation(logs) / std::sqrt(static_cast<double>(logs.size()));
+		rival_ns = mean(rivals);
+	}
+};
+
+/* Whether a comparison may end after these pairs: one is faster for sure, or they are the same within 0.25 %. */
+inline bool is_decided(const Pairs &pairs, const Rule &rule)
+{
+	if (pairs.size() >= rule.pair_looks.back())
+		return true;
+	auto level = level_at(rule.pair_looks, pairs.size());
+	if (!level)
+		return false;
+	Values logs = logarithms(pairs);
+	double half = half_width(logs, *level);
+	return half <= enough_ratio || std::abs(mean(logs)) > half;
+}
+
+} // namespace podium
+
+#endif

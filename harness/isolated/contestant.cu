@@ -1,0 +1,357 @@
+/* The contestant of a CUDA C++ task: the process with a submission in it.
+ *
+ *	./contestant.out           with ./submission.so
+ *	./contestant.out --null    an empty kernel in its place, whose time is what a call costs that does nothing
+ *
+ * Descriptor 3 is the socket to the judge, who decides about everything: what is here is in reach of the submission, so
+ * nothing here is secret and nothing that is said from here is believed. docs/judge.md explains the engine, native.h a
+ * call, carry.h how input and output travel.
+ *
+ * What happens between ring and "done" costs the same here with a submission and with the empty kernel: the kernel is
+ * waited for before anything else is done, so that none of this file's work hides behind a kernel's time. */
+#include "entry.h"
+
+#include "carry.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace podium {
+namespace {
+
+constexpr int channel = 3;
+constexpr std::int64_t wait_ns = INT64_C(3600) * 1000000000; /* for the judge, who makes inputs meanwhile */
+constexpr int own_calls = 25; /* of a case are measured by CUDA events: such that do not count, because events cost time */
+
+[[noreturn]] void end(int code)
+{
+	std::fflush(nullptr);
+	/* Threads and exit handlers that a submission left behind cannot hold up the end. */
+	std::_Exit(code);
+}
+
+/* ---- kernels ---- */
+
+struct Kernel {
+	Call *call;
+	Settle *settle;
+};
+
+__global__ void nothing() {}
+
+/* What the null contestant's kernel returns; made ready before the bell rings. */
+std::optional<output_t> null_output;
+bool null_launches = false;
+
+void call_null(input_t &&data, std::optional<output_t> &output, Ending &)
+{
+	input_t taken = std::move(data); /* as custom_kernel takes it: by value */
+	if (null_launches)
+		nothing<<<1, 1>>>();
+	output = std::move(null_output);
+}
+
+void settle_null(Ending &ending)
+{
+	if (cudaDeviceSynchronize() != cudaSuccess)
+		ending = {false, LOST_GPU, "the GPU is unusable"};
+}
+
+Kernel load_submission(Mail &mail)
+{
+	void *object = dlopen("./submission.so", RTLD_NOW | RTLD_LOCAL);
+	Kernel kernel = {};
+	if (object) {
+		kernel.call = reinterpret_cast<Call *>(dlsym(object, call_name));
+		kernel.settle = reinterpret_cast<Settle *>(dlsym(object, settle_name));
+	}
+	if (!kernel.call || !kernel.settle) {
+		const char *why = dlerror();
+		mail.complain(IS_NO_SUBMISSION, std::string("The submission cannot be loaded: ") + (why ? why : "it has no custom_kernel."));
+		end(1);
+	}
+	return kernel;
+}
+
+/* Buffers of one call become those of the next without asking the driver, which would wait for the GPU. */
+void keep_freed_memory()
+{
+	cudaMemPool_t pool;
+	std::uint64_t all = UINT64_MAX;
+	if (cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess)
+		cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
+}
+
+/* ---- own measurements ---- */
+
+class Stopwatch {
+public:
+	explicit Stopwatch(bool is_cuda) : is_cuda_(is_cuda)
+	{
+		if (is_cuda_ && (cudaEventCreate(&start_) != cudaSuccess || cudaEventCreate(&end_) != cudaSuccess))
+			is_cuda_ = false;
+	}
+
+	void start()
+	{
+		if (is_cuda_)
+			cudaEventRecord(start_);
+		else
+			began_ = std::chrono::steady_clock::now();
+	}
+
+	void stop()
+	{
+		if (is_cuda_)
+			cudaEventRecord(end_);
+		else
+			ended_ = std::chrono::steady_clock::now();
+	}
+
+	double elapsed_ns() const
+	{
+		float elapsed_ms = NAN;
+		if (!is_cuda_)
+			return std::chrono::duration<double, std::nano>(ended_ - began_).count();
+		cudaEventElapsedTime(&elapsed_ms, start_, end_);
+		return elapsed_ms * 1e6;
+	}
+
+private:
+	bool is_cuda_;
+	cudaEvent_t start_ = nullptr, end_ = nullptr;
+	std::chrono::steady_clock::time_point began_, ended_;
+};
+
+/* ---- the process ---- */
+
+class Contestant {
+public:
+	/* Nothing of the submission is loaded yet. */
+	Contestant(Mail &mail, isolated_page *page, bool is_cuda, bool is_null)
+		: mail_(mail), page_(page), is_cuda_(is_cuda), is_null_(is_null), watch_(is_cuda)
+	{
+		null_launches = is_cuda;
+		mail_.send(ISOLATED_READY);
+	}
+
+	void serve()
+	{
+		for (;;) {
+			isolated_order order;
+			succeed(isolated_await(page_, channel, &order));
+			read_frames();
+			if (order.command == ISOLATED_LEAVE)
+				return;
+			one_call(order);
+		}
+	}
+
+private:
+	/* ---- frames ---- */
+
+	void read_frames()
+	{
+		pollfd socket = {channel, POLLIN, 0};
+		while (poll(&socket, 1, 0) > 0) {
+			int descriptors[isolated_most_descriptors];
+			std::uint32_t kind = mail_.receive(wait_ns, descriptors);
+			if (kind == ISOLATED_LOAD) {
+				load();
+				continue;
+			}
+			Slots &slots = kind == ISOLATED_INPUTS ? inputs_ : outputs_;
+			slots = {};
+			if (kind == ISOLATED_INPUTS) {
+				outputs_ = {};
+				calls_ = 0;
+				given_.clear();
+			}
+			take(slots, mail_.content<Layout>(), descriptors);
+			mail_.send(ISOLATED_MAPPED);
+		}
+	}
+
+	void load()
+	{
+		kernel_ = is_null_ ? Kernel{call_null, settle_null} : load_submission(mail_);
+		mail_.send(ISOLATED_READY);
+	}
+
+	void take(Slots &slots, const Layout &layout, const int *descriptors)
+	{
+		slots.layout = layout;
+		slots.host = Memory(false, layout.host_bytes, descriptors[0]);
+		if (layout.device_bytes)
+			slots.device = Memory(true, layout.device_bytes, descriptors[1]);
+		if (is_null_ && layout.has_form && layout.device_stride)
+			scratch_ = Memory(true, layout.device_stride);
+	}
+
+	/* ---- calls ---- */
+
+	/* An output such as the entry returns: parts of the input, or memory of its own to be copied. */
+	void make_null_output(std::uint32_t slot)
+	{
+		null_output.reset();
+		if (!outputs_.layout.has_form)
+			return;
+		std::vector<Piece> given = given_;
+		for (Piece &piece : given)
+			piece.data = inputs_.device_at(slot) + piece.place;
+		Reader reader(outputs_.host_at(outputs_.layout.slots), outputs_.layout.host_stride, scratch_.data(), outputs_.layout.device_stride,
+			&given);
+		null_output = read_value<output_t>(reader);
+	}
+
+	void one_call(const isolated_order &order)
+	{
+		output_.reset();
+		ending_ = {};
+		if (is_null_)
+			make_null_output(order.slot);
+		with_events_ = calls_++ < own_calls;
+		isolated_affinity saved;
+		isolated_pin(order.cpu, &saved);
+		succeed(isolated_stand_by(page_, channel));
+		double own_ns = NAN;
+		std::uint32_t status = ISOLATED_RETURNED;
+		if (order.command == ISOLATED_CALL)
+			status = run(order.slot, own_ns);
+		else if (order.command == ISOLATED_EMPTY && (is_null_ || !kernel_.call))
+			run_empty();
+		isolated_done(page_, status, 0, own_ns);
+		isolated_unpin(&saved);
+	}
+
+	std::uint32_t run(std::uint32_t slot, double &own_ns)
+	{
+		Reader reader(inputs_.host_at(slot), inputs_.layout.host_stride, inputs_.device_at(slot), inputs_.layout.device_stride);
+		input_t data = read_value<input_t>(reader);
+		if (with_events_)
+			watch_.start();
+		kernel_.call(std::move(data), output_, ending_);
+		if (with_events_)
+			watch_.stop();
+		if (is_cuda_ && ending_.is_good)
+			kernel_.settle(ending_);
+		if (!ending_.is_good)
+			return fail();
+		if (with_events_)
+			own_ns = watch_.elapsed_ns();
+		given_ = reader.pieces();
+		if (is_null_ && !output_)
+			return ISOLATED_RETURNED;
+		return put(slot);
+	}
+
+	void run_empty()
+	{
+		if (!is_cuda_)
+			return;
+		nothing<<<1, 1>>>();
+		settle_null(ending_);
+	}
+
+	std::uint32_t fail()
+	{
+		if (is_cuda_ && ending_.complaint == THREW && cudaDeviceSynchronize() != cudaSuccess)
+			ending_.complaint = LOST_GPU;
+		mail_.complain(ending_.complaint, ending_.text);
+		return ISOLATED_RAISED;
+	}
+
+	/* The output, to where the judge looks for it. */
+	std::uint32_t put(std::uint32_t slot)
+	{
+		bool has_room = outputs_.host.data();
+		Writer writer(has_room ? outputs_.host_at(slot) : nullptr, outputs_.layout.host_stride, &given_);
+		write_value(writer, *output_);
+		if (!has_room || !writer.fits() || writer.device_bytes() > outputs_.layout.device_stride) {
+			mail_.send(ISOLATED_SPEC, Needs{writer.length(), writer.device_bytes()});
+			return ISOLATED_NEW_SPEC;
+		}
+		bool copies = false;
+		for (const Piece &piece : writer.pieces()) {
+			if (piece.given >= 0 || !piece.bytes)
+				continue;
+			cudaMemcpyAsync(outputs_.device_at(slot) + piece.place, piece.data, piece.bytes, cudaMemcpyDeviceToDevice);
+			copies = true;
+		}
+		if (copies)
+			kernel_.settle(ending_);
+		return ending_.is_good ? static_cast<std::uint32_t>(ISOLATED_RETURNED) : fail();
+	}
+
+	Mail &mail_;
+	isolated_page *page_;
+	bool is_cuda_, is_null_, with_events_ = false;
+	Kernel kernel_ = {};
+	Stopwatch watch_;
+	Slots inputs_, outputs_;
+	Memory scratch_;             /* the null contestant's: what it returns lies here */
+	std::vector<Piece> given_;   /* where the parts of the last input lay */
+	std::optional<output_t> output_;
+	Ending ending_;
+	int calls_ = 0;
+};
+
+/* The page, and whether there is a GPU. */
+isolated_page *greet(Mail &mail, bool &is_cuda)
+{
+	int descriptors[isolated_most_descriptors];
+	isolated_page *page;
+	if (mail.receive(wait_ns, descriptors) != ISOLATED_HELLO)
+		throw Broken{ISOLATED_FAILED, "the judge does not begin with HELLO"};
+	auto hello = mail.content<isolated_hello>();
+	if (hello.version != isolated_version)
+		throw Broken{ISOLATED_FAILED, "the judge speaks another version of the protocol"};
+	succeed(isolated_page_map(descriptors[0], &page));
+	is_cuda = hello.is_cuda;
+	return page;
+}
+
+void work(Mail &mail, bool is_null)
+{
+	bool is_cuda;
+	isolated_page *page = greet(mail, is_cuda);
+	if (is_cuda) {
+		succeed(isolated_cuda_open());
+		keep_freed_memory();
+	}
+	auto contestant = std::make_unique<Contestant>(mail, page, is_cuda, is_null);
+	contestant->serve();
+}
+
+} // namespace
+} // namespace podium
+
+int main(int argc, char **argv)
+{
+	using namespace podium;
+	bool is_null = argc == 2 && std::strcmp(argv[1], "--null") == 0;
+	if (argc > 1 && !is_null) {
+		std::fprintf(stderr, "usage: contestant.out [--null]\n");
+		end(2);
+	}
+	auto mail = std::make_unique<Mail>(channel);
+	try {
+		if constexpr (carried<input_t> && carried<output_t>)
+			work(*mail, is_null);
+		end(0);
+	} catch (const Broken &broken) {
+		if (broken.code == ISOLATED_GONE)
+			end(0);
+		std::fprintf(stderr, "contestant: %s\n", broken.why.c_str());
+	} catch (const std::exception &error) {
+		std::fprintf(stderr, "contestant: %s\n", error.what());
+	}
+	end(1);
+}

@@ -1,0 +1,221 @@
+/* What the judge does with memory of the GPU: it lays out an input without waiting for it, looks at what came back, and
+ * says how long the GPU was at either. Without a GPU none of this is used. */
+#ifndef PODIUM_ISOLATED_GPU_H
+#define PODIUM_ISOLATED_GPU_H
+
+#include "native.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace podium {
+
+/* The judge's own GPU work fails: the GPU is lost. */
+struct GpuLost : std::runtime_error {
+	using std::runtime_error::runtime_error;
+};
+
+inline void cuda(cudaError_t status, const char *what)
+{
+	if (status != cudaSuccess)
+		throw GpuLost(std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+}
+
+/* 64 mixed bits for each (seed, index), as SplitMix64 ends (Steele, Lea, Flood 2014). */
+__host__ __device__ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t index)
+{
+	std::uint64_t z = seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/* Random bits; for floating point such that each word is NaN, be it 16, 32 or 64 bits long, with a random payload. */
+__host__ __device__ inline std::uint64_t poison_word(std::uint64_t seed, std::uint64_t index, bool is_floating)
+{
+	std::uint64_t bits = mixed(seed, index);
+	return is_floating ? (bits & 0x8007800780078007ull) | 0x7ff87ff87ff87ff8ull : bits;
+}
+
+static __global__ void write_poison(std::uint64_t *words, std::size_t count, std::uint64_t seed, bool is_floating)
+{
+	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+		words[i] = poison_word(seed, i, is_floating);
+}
+
+template <class Word>
+__global__ void find_difference(const Word *a, const Word *b, std::size_t count, unsigned *differs)
+{
+	std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+	bool mine = false;
+	for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+		mine |= a[i] != b[i];
+	if (mine)
+		*differs = 1;
+}
+
+/* Two events of the judge's own, and the time between them. */
+class Span {
+public:
+	Span()
+	{
+		cuda(cudaEventCreate(&begin_), "an event");
+		cuda(cudaEventCreate(&end_), "an event");
+	}
+	Span(const Span &) = delete;
+
+	void begin(cudaStream_t stream) { cuda(cudaEventRecord(begin_, stream), "an event"); }
+	void end(cudaStream_t stream) { cuda(cudaEventRecord(end_, stream), "an event"); }
+
+	double elapsed_ns() const
+	{
+		float elapsed_ms;
+		cuda(cudaEventElapsedTime(&elapsed_ms, begin_, end_), "the time between two events");
+		return static_cast<double>(elapsed_ms) * 1e6;
+	}
+
+private:
+	cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+class Device {
+public:
+	Device()
+	{
+		int l2_bytes;
+		cuda(cudaSetDevice(0), "GPU 0");
+		cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0), "the size of the L2 cache");
+		keep_freed_memory();
+		l2_bytes_ = static_cast<std::size_t>(l2_bytes);
+		cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
+		cuda(cudaMalloc(&cache_, 2 * l2_bytes_), "memory to overwrite the L2 cache");
+		cuda(cudaMalloc(&differs_, sizeof *differs_), "memory");
+	}
+	Device(const Device &) = delete;
+
+	cudaStream_t stream() const { return stream_; }
+	std::size_t l2_bytes() const { return l2_bytes_; }
+
+	std::size_t free_bytes() const
+	{
+		std::size_t free, all;
+		cuda(cudaMemGetInfo(&free, &all), "the free memory");
+		return free;
+	}
+
+	/* The rest behind the last whole word stays. */
+	void poison(std::byte *at, std::size_t bytes, bool is_floating, std::uint64_t seed)
+	{
+		if (bytes >= sizeof(std::uint64_t))
+			write_poison<<<blocks, threads, 0, stream_>>>(reinterpret_cast<std::uint64_t *>(at), bytes / sizeof(std::uint64_t), seed, is_floating);
+		cuda(cudaGetLastError(), "poison");
+	}
+
+	void copy(std::byte *to, const std::byte *from, std::size_t bytes)
+	{
+		if (bytes)
+			cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "a copy");
+	}
+
+	void read(void *to, const std::byte *from, std::size_t bytes)
+	{
+		cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "a copy");
+		wait();
+	}
+
+	/* A kernel that does next to nothing, and waits for it. */
+	void touch()
+	{
+		write_poison<<<1, 1, 0, stream_>>>(reinterpret_cast<std::uint64_t *>(cache_), 1, 0, false);
+		wait();
+	}
+
+	void overwrite_l2() { cuda(cudaMemsetAsync(cache_, ++filling_, 2 * l2_bytes_, stream_), "overwriting the L2 cache"); }
+	void wait() { cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+
+	/* Both are aligned to 16 bytes. */
+	bool differ(const std::byte *a, const std::byte *b, std::size_t bytes)
+	{
+		std::size_t whole = bytes / sizeof(std::uint64_t);
+		unsigned found;
+		cuda(cudaMemsetAsync(differs_, 0, sizeof *differs_, stream_), "a comparison");
+		if (whole)
+			find_difference<<<blocks, threads, 0, stream_>>>(reinterpret_cast<const std::uint64_t *>(a),
+				reinterpret_cast<const std::uint64_t *>(b), whole, differs_);
+		std::size_t at = whole * sizeof(std::uint64_t);
+		if (at < bytes)
+			find_difference<<<1, 8, 0, stream_>>>(reinterpret_cast<const unsigned char *>(a) + at,
+				reinterpret_cast<const unsigned char *>(b) + at, bytes - at, differs_);
+		cuda(cudaGetLastError(), "a comparison");
+		read(&found, reinterpret_cast<const std::byte *>(differs_), sizeof found);
+		return found;
+	}
+
+	Span head; /* the judge's own work before a call */
+
+private:
+	static constexpr int blocks = 1024, threads = 256;
+
+	static void keep_freed_memory()
+	{
+		cudaMemPool_t pool;
+		std::uint64_t all = UINT64_MAX;
+		cuda(cudaDeviceGetDefaultMemPool(&pool, 0), "the memory pool");
+		cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "the memory pool");
+	}
+
+	cudaStream_t stream_ = nullptr;
+	std::size_t l2_bytes_ = 0;
+	std::byte *cache_ = nullptr;
+	unsigned *differs_ = nullptr;
+	int filling_ = 0;
+};
+
+/* Memory of the GPU that only the judge sees. */
+class PrivateMemory {
+public:
+	PrivateMemory() = default;
+	PrivateMemory(const PrivateMemory &) = delete;
+	~PrivateMemory() { release(); }
+
+	void need(std::size_t bytes)
+	{
+		if (bytes <= bytes_)
+			return;
+		release();
+		memory_ = nullptr;
+		bytes_ = 0;
+		cuda(cudaMalloc(&memory_, bytes), "memory for a copy of the output");
+		bytes_ = bytes;
+	}
+
+	std::byte *data() const { return memory_; }
+
+private:
+	void release()
+	{
+		if (memory_)
+			cudaFree(memory_);
+	}
+
+	std::byte *memory_ = nullptr;
+	std::size_t bytes_ = 0;
+};
+
+/* For podium_fresh_memory of utils.h: what an earlier call left in memory is not there any more in a new input. */
+inline void poison_fresh_memory(void *memory, std::size_t bytes)
+{
+	static std::uint64_t seed = 0;
+	if (bytes >= sizeof(std::uint64_t))
+		write_poison<<<1024, 256>>>(static_cast<std::uint64_t *>(memory), bytes / sizeof(std::uint64_t), ++seed, true);
+}
+
+} // namespace podium
+
+#endif

@@ -1,0 +1,664 @@
+/* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No byte of a submission runs here.
+ *
+ *	POPCORN_FD=3 ./judge.out MODE CASEFILE
+ *	./judge.out --can-split    only says on the standard output why the task cannot be split; 0 if it can, else 115
+ *
+ * MODE             test, benchmark, leaderboard, or compare
+ * POPCORN_FD       an open descriptor that takes the results, one `key: value` a line
+ * descriptors 4..  sockets to the contestants: the null contestant, the entry, and for `compare` the rival
+ *
+ * It is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes them; the case file and the
+ * results are read and written by what eval.cu has for that. docs/judge.md explains what the engine does and why.
+ *
+ * Exit codes: 0; 112 wrong answer; 1 the submission cannot be loaded or threw; 110 CUDA failed; 2, 111, 113 as eval.cu;
+ * 114 the contestant did not answer in time; 115 the task cannot be split; 116 protocol violation; 117 the contestant is
+ * gone. With 113 to 117 the last result line is `error:`. */
+#include <cstdint>
+
+#include "utils.h"
+
+/* What eval.cu takes from utils.h, for tasks that bring one of their own. */
+namespace podium_eval {
+namespace ExitCodes {
+constexpr int RAISED = 1, USAGE = 2, CUDA_API = 110, REPORT = 111, VALIDATION = 112, CASES = 113, SLOW = 114, NOT_SPLIT = 115,
+	VIOLATION = 116, GONE = 117;
+}
+inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
+} // namespace podium_eval
+
+#define PODIUM_ISOLATED
+#include "eval.cu"
+
+#include "blocks.h"
+#include "carry.h"
+#include "gpu.h"
+#include "seeds.h"
+#include "side.h"
+#include "watch.h"
+
+#include <bit>
+
+inline std::uint64_t podium_eval::random_bits(std::uint64_t seed, std::uint64_t index)
+{
+	return podium::mixed(seed, index);
+}
+
+namespace podium {
+namespace {
+
+namespace Code = podium_eval::ExitCodes;
+using podium_eval::Case;
+using podium_eval::CaseFailed;
+using podium_eval::Report;
+using podium_eval::stop;
+
+constexpr double usual_limit_s = 120; /* of all cases, where PODIUM_TIME_LIMIT_S does not say */
+constexpr double share_for_cases = 0.85; /* of the time limit; the rest is for starting, and for what takes longer than expected */
+/* Of one call. The first one of a case may load and tune, so that it may take half of the time that is left. */
+constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
+constexpr std::size_t most_host_bytes = std::size_t(2) << 30; /* of an output */
+constexpr int most_specs = 8;     /* how often a case's outputs may turn out larger than what there is memory for */
+constexpr int unpinned_calls = 2; /* of a case, so that threads of libraries are not all born on one core */
+
+struct Mode {
+	const char *name, *noun;
+	bool is_timed, has_nonce, has_rival;
+};
+
+constexpr Mode MODES[] = {
+	{"test", "test", false, false, false},
+	{"benchmark", "benchmark", true, false, false},
+	{"leaderboard", "benchmark", true, true, false},
+	{"compare", "benchmark", true, true, true},
+};
+
+using Input = Drawn<input_t>;
+
+template <class Given, class Output>
+constexpr bool wants_given_memory = requires(const Given &data, const Output &output) { is_output_of(data, output); };
+
+/* ---- inputs ---- */
+
+class Inputs {
+public:
+	Inputs(std::optional<std::int64_t> secret, bool has_nonce, bool is_cuda) : seeds_(secret, has_nonce), is_cuda_(is_cuda)
+	{
+#ifdef PODIUM_FRESH_MEMORY
+		if (is_cuda)
+			PODIUM_FRESH_MEMORY = poison_fresh_memory;
+#endif
+	}
+
+	std::string nonce() const { return seeds_.nonce(); }
+
+	/* As the case has it, with the secret in it. */
+	Input as_written(const Case &one) const { return make(one.another(0), seeds_.draw(one.spec, "test", 0)); }
+
+	/* One that nobody has seen. */
+	Input fresh(const Case &one, const char *purpose, std::uint64_t number) const
+	{
+		auto arguments = one.arguments;
+		std::uint32_t seed = seeds_.draw(one.spec, purpose, number);
+		for (auto &argument : arguments)
+			argument.seed = seed;
+		return make(arguments, seed);
+	}
+
+private:
+	template <class Arguments>
+	Input make(const Arguments &arguments, unsigned seed) const
+	{
+		std::srand(seed);
+		input_t data = std::apply([](const auto &...argument) { return generate_input(argument...); }, arguments);
+		if (is_cuda_)
+			cuda(cudaDeviceSynchronize(), "generate_input");
+		return Input(std::move(data));
+	}
+
+	Seeds seeds_;
+	bool is_cuda_;
+};
+
+/* ---- the time ---- */
+
+/* The time limit, divided among the cases, and among the calls of one. */
+class Budget {
+public:
+	Budget() : began_(Clock::now())
+	{
+		const char *given = std::getenv("PODIUM_TIME_LIMIT_S");
+		auto limit = podium_eval::read_number<double>(given ? given : "");
+		limit_s_ = limit && *limit > 0 ? *limit : usual_limit_s;
+	}
+
+	void begin_case(std::size_t cases_left, double most_s)
+	{
+		double share_s = std::max(0.0, limit_s_ * share_for_cases - passed_s()) / static_cast<double>(cases_left);
+		end_of_case_s_ = passed_s() + std::min(share_s, most_s);
+		longest_s_ = 0;
+	}
+
+	bool is_case_over() const { return passed_s() >= end_of_case_s_; }
+
+	/* For the contestant's next call. */
+	double call_limit_s() const
+	{
+		double left_s = std::max(1.0, limit_s_ * 0.97 - passed_s());
+		return std::min(left_s, longest_s_ > 0 ? std::max(call_s, call_factor * longest_s_) : std::max(first_call_s, left_s / 2));
+	}
+
+	void note_call(double took_s) { longest_s_ = std::max(longest_s_, took_s); }
+	double passed_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+private:
+	using Clock = std::chrono::steady_clock;
+	Clock::time_point began_;
+	double limit_s_, end_of_case_s_ = 0, longest_s_ = 0;
+};
+
+/* ---- calls ---- */
+
+class Judge {
+public:
+	Judge(const Report &report, const Mode &mode, const Inputs &inputs, bool is_cuda)
+		: report_(report), mode_(mode), inputs_(inputs), rule_(is_cuda ? cuda_rule : cpu_rule)
+	{
+		std::int32_t own_cpu;
+		isolated_affinity before;
+		if (is_cuda)
+			succeed(isolated_cuda_open());
+		if (is_cuda)
+			device_ = std::make_unique<Device>();
+		succeed(isolated_choose_cpus(&own_cpu, &contestants_cpu_));
+		succeed(isolated_pin(own_cpu, &before));
+	}
+
+	/* The order of the sockets. */
+	void meet()
+	{
+		const char *names[] = {"null contestant", "submission", "rival"};
+		int count = mode_.has_rival ? 3 : 2;
+		for (int i = 0; i < count; i++)
+			sides_.push_back(std::make_unique<Side>(names[i], first_socket + i, i == 0, device_.get()));
+		each_ready([](Side &side) { return side.greet(); });
+		if (device_ && mode_.is_timed)
+			measure_processes();
+		each_ready([](Side &side) { return side.load(); });
+	}
+
+	/* Runs every case, whatever becomes of the others. Returns the exit code. */
+	int all_cases(const std::vector<Case> &cases)
+	{
+		report_.line(std::string(mode_.noun) + "-count", cases.size());
+		for (std::size_t i = 0; i < cases.size(); i++) {
+			std::string key = mode_.noun + ("." + std::to_string(i) + ".");
+			report_.line(key + "spec", cases[i].spec);
+			budget_.begin_case(cases.size() - i, rule_.most_s);
+			try {
+				one_case(cases[i], key);
+				report_.line(key + "status", std::string("pass"));
+			} catch (const CaseFailed &failure) {
+				report_.line(key + "status", std::string("fail"));
+				report_.line(key + "error", failure.text);
+				code_ = code_ ? code_ : failure.code;
+			}
+		}
+		if (mode_.has_nonce)
+			report_.line("nonce", inputs_.nonce());
+		report_.line("check", std::string(code_ ? "fail" : "pass"));
+		return code_;
+	}
+
+private:
+	static constexpr int first_socket = 4;
+
+	Side &null() { return *sides_[0]; }
+	Side &entry() { return *sides_[1]; }
+	Side &rival() { return *sides_[2]; }
+
+	/* Does `act`, at the end of which a contestant is ready or says why not, with each. */
+	template <class Do>
+	void each_ready(Do &&act)
+	{
+		for (auto &side : sides_) {
+			std::optional<Said> said;
+			attempt(*side, [&] { said = act(*side); });
+			if (said && side.get() != &entry())
+				stop(Code::CASES, "The " + side->name() + " cannot be loaded: " + said->text);
+			if (said)
+				stop(Code::RAISED, said->text);
+		}
+	}
+
+	/* The same kernel takes a bit longer in one process than in another, always as much. So each contestant runs an empty
+	 * kernel in turn with the null contestant, before there is anything of a submission in it. */
+	void measure_processes()
+	{
+		constexpr std::size_t calls = 75;
+		std::vector<Values> elapsed(sides_.size());
+		for (std::size_t i = 0; i < calls; i++)
+			for (std::size_t k = 0; k < sides_.size(); k++)
+				attempt(*sides_[k], [&] {
+					elapsed[k].push_back(sides_[k]->call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_));
+				});
+		for (std::size_t k = 0; k < sides_.size(); k++)
+			sides_[k]->delta_ns = median(elapsed[k]) - median(elapsed[0]);
+	}
+
+	/* ---- what goes wrong on a side ---- */
+
+	/* A contestant that does not keep to the protocol, or is gone, ends the whole run. */
+	template <class Do>
+	void attempt(Side &side, Do &&act)
+	{
+		try {
+			act();
+		} catch (const Broken &broken) {
+			give_up(side, broken);
+		} catch (const Malformed &fault) {
+			give_up(side, {ISOLATED_VIOLATION, std::string("The contestant left no output that can be read: ") + fault.what() + "."});
+		}
+	}
+
+	[[noreturn]] void give_up(Side &side, const Broken &broken)
+	{
+		char late[80];
+		if (&side != &entry())
+			stop(Code::CASES, "The " + side.name() + " failed: " + broken.why);
+		switch (broken.code) {
+		case ISOLATED_GONE:
+			stop(Code::GONE, "The submission's process ended.");
+		case ISOLATED_TIMEOUT:
+			std::snprintf(late, sizeof late, "The submission did not answer within %.3g s.", limit_s_);
+			stop(Code::SLOW, late);
+		case ISOLATED_VIOLATION:
+			stop(Code::VIOLATION, broken.why);
+		default:
+			stop(Code::CASES, broken.why);
+		}
+	}
+
+	/* What a contestant says went wrong in a call. */
+	[[noreturn]] void fail(Side &side)
+	{
+		Said said{THREW, ""};
+		attempt(side, [&] { said = side.complaint(); });
+		if (&side != &entry())
+			stop(Code::CASES, "The " + side.name() + " failed: " + said.text);
+		lost_ = lost_ || said.complaint == LOST_GPU;
+		bool is_cuda = said.complaint == LEFT_ERROR || said.complaint == LOST_GPU;
+		throw CaseFailed{is_cuda ? Code::CUDA_API : Code::RAISED, said.text};
+	}
+
+	/* ---- one call ---- */
+
+	std::int64_t limit_ns()
+	{
+		limit_s_ = budget_.call_limit_s();
+		return static_cast<std::int64_t>(limit_s_ * static_cast<double>(second_ns));
+	}
+
+	/* Gives the contestant memory for outputs that are larger than what there was. */
+	void grow(Side &side)
+	{
+		Needs needs = side.needs();
+		std::size_t most_device_bytes = device_ ? device_->free_bytes() / 4 / slots_ : 0;
+		if (side.specs() > most_specs)
+			throw Broken{ISOLATED_VIOLATION, "The outputs of a case become larger again and again."};
+		if (needs.device_bytes && !device_)
+			throw Broken{ISOLATED_VIOLATION, "The contestant speaks of a GPU where there is none."};
+		if (needs.host_bytes > most_host_bytes || needs.device_bytes > most_device_bytes)
+			throw CaseFailed{Code::RAISED, "custom_kernel returned " + std::to_string((needs.host_bytes + needs.device_bytes) >> 20) +
+				" MiB, for which there is no memory."};
+		if (side.specs() > 1) {
+			needs.host_bytes += needs.host_bytes / 4;
+			needs.device_bytes += needs.device_bytes / 4;
+		}
+		side.give_outputs(needs, nullptr);
+	}
+
+	void check(Side &side, const Input &input, const output_t &output, std::string *message)
+	{
+		if (!side.probes_agree())
+			throw Broken{ISOLATED_VIOLATION, "The output was not yet there when the submission said that it was done."};
+		if constexpr (wants_given_memory<input_t, output_t>) {
+			auto [given, returned] = side.in_place<output_t>(input);
+			if (!podium_eval::returned_what_was_given(given, returned))
+				throw CaseFailed{Code::VALIDATION, "custom_kernel did not return the output that it was given to fill."};
+		}
+		TestReporter reporter;
+		check_implementation(reporter, input.data, output);
+		if (!reporter.has_passed())
+			throw CaseFailed{Code::VALIDATION, reporter.message()};
+		if (!side.is_unchanged())
+			throw Broken{ISOLATED_VIOLATION, "The output changed after the submission had said that it was done."};
+		if (message)
+			*message = reporter.message();
+	}
+
+	/* Nothing where the contestant needed other memory first: then its next call is one with another input. */
+	std::optional<Called> call(Side &side, const Input &input, int cpu, std::string *message = nullptr)
+	{
+		std::optional<Called> called;
+		attempt(side, [&] {
+			if (!side.has_room(input.stream.size(), input.device_bytes))
+				side.give_inputs(input.stream.size(), input.device_bytes, slots_);
+			double began_s = budget_.passed_s();
+			called = side.call(input, limit_ns(), cpu);
+			budget_.note_call(budget_.passed_s() - began_s);
+			if (called->status == ISOLATED_NEW_SPEC) {
+				grow(side);
+				called.reset();
+			} else if (called->status != ISOLATED_RETURNED) {
+				fail(side);
+			} else if (side.has_outputs()) {
+				output_t output = side.output<output_t>(input, &called->timed.take_ns);
+				if (!side.is_null())
+					check(side, input, output, message);
+			}
+		});
+		return called;
+	}
+
+	/* The same for a call that is measured, which finds its memory there. */
+	Called measured(Side &side, const Input &input)
+	{
+		auto called = call(side, input, contestants_cpu_);
+		return called ? *called : throw Broken{ISOLATED_VIOLATION, "The outputs of a case become larger while it is measured."};
+	}
+
+	/* ---- a case ---- */
+
+	/* More than four times the L2 cache in all, if there is that much memory for each side. */
+	std::uint32_t slots_for(const Input &input) const
+	{
+		constexpr std::size_t most = 64, least = 2, on_host = 4, large = std::size_t(64) << 20;
+		if (!device_ || !input.device_bytes)
+			return input.stream.size() > large ? least : on_host;
+		std::size_t wanted = std::min(most, 4 * device_->l2_bytes() / input.device_bytes + least);
+		std::size_t room = device_->free_bytes() / 4 / (input.device_bytes * sides_.size());
+		return static_cast<std::uint32_t>(std::max<std::size_t>(1, std::min(wanted, room)));
+	}
+
+	void one_case(const Case &one, const std::string &key)
+	{
+		if (lost_)
+			throw CaseFailed{Code::CUDA_API, "not run, because an earlier case left the GPU unusable."};
+		std::string message;
+		begin_case(one, message);
+		if (!message.empty())
+			report_.line(key + "message", message);
+		if (!mode_.is_timed)
+			return;
+		for (auto &side : sides_)
+			warm_up(*side, one);
+		if (mode_.has_rival)
+			measure_both(one, key);
+		else
+			measure(one, key);
+	}
+
+	/* The first input, on memories of its size, and the first right answer of everyone who gives one. */
+	void begin_case(const Case &one, std::string &message)
+	{
+		own_.clear();
+		after_ = nullptr;
+		number_ = 0;
+		bool first = true;
+		for (auto &side : sides_) {
+			if (side->is_null())
+				continue;
+			for (std::optional<Called> called; !called;) {
+				Input input = mode_.is_timed ? inputs_.fresh(one, "warm", number_++) : inputs_.as_written(one);
+				if (first)
+					begin_sides(input);
+				first = false;
+				called = call(*side, input, -1, side.get() == &entry() ? &message : nullptr);
+			}
+		}
+	}
+
+	void begin_sides(const Input &input)
+	{
+		slots_ = slots_for(input);
+		for (auto &side : sides_)
+			attempt(*side, [&] { side->give_inputs(input.stream.size(), input.device_bytes, slots_); });
+	}
+
+	/* Calls that are verified and do not count. */
+	void warm_up(Side &side, const Case &one)
+	{
+		auto began = std::chrono::steady_clock::now();
+		if (side.is_null())
+			attempt(side, [&] { side.give_outputs(entry().form_needs(), &entry().form()); });
+		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
+			Input input = inputs_.fresh(one, "warm", number_++);
+			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
+			if (called && &side == &entry() && called->own_ns > 0)
+				own_.push_back(called->own_ns);
+			std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
+			if (i + 1 >= rule_.least_warm_calls && wall.count() > rule_.warm_s)
+				break;
+		}
+	}
+
+	/* ---- blocks ---- */
+
+	/* One call of a side. The head of the next one shows what it left on the device. */
+	void note(Side &side, const Input &input, Calls &calls, Values &heads)
+	{
+		Called called = measured(side, input);
+		if (after_)
+			after_->push_back(called.head_ns);
+		after_ = &heads;
+		calls.push_back(called.timed);
+	}
+
+	void note(Side &side, const Input &input, Block &block) { note(side, input, block.calls, block.heads); }
+
+	/* `theirs`: for a comparison, in which the two change places from call to call. */
+	void run_block(const Case &one, Block &ours, Block *theirs)
+	{
+		after_ = nullptr;
+		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over()); i++) {
+			Input input = inputs_.fresh(one, "timed", number_++);
+			bool rival_first = theirs && i % 2;
+			if (rival_first)
+				note(rival(), input, *theirs);
+			else
+				note(entry(), input, ours);
+			note(null(), input, ours.null, ours.null_heads);
+			if (rival_first)
+				note(entry(), input, ours);
+			else if (theirs)
+				note(rival(), input, *theirs);
+		}
+		end_block(ours, theirs);
+	}
+
+	void end_block(Block &ours, Block *theirs)
+	{
+		for (std::size_t i = 0; i < rule_.bells; i++)
+			attempt(null(), [&] {
+				ours.bells.push_back(null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
+			});
+		ours.delta_ns = entry().delta_ns;
+		ours.empty_ns = device_ ? empty_kernel_ns : 0;
+		ours.slowed_by = watch_.look();
+		if (!theirs)
+			return;
+		theirs->null = ours.null;
+		theirs->null_heads = ours.null_heads;
+		theirs->bells = ours.bells;
+		theirs->empty_ns = ours.empty_ns;
+		theirs->delta_ns = rival().delta_ns;
+	}
+
+	/* Whether a block does not count, because the constant moved or the GPU was slowed down. */
+	bool is_disturbed(const Block &block)
+	{
+		if (!(block.constant_moved() || block.slowed_by) || repeated_ >= most_repeats || budget_.is_case_over())
+			return false;
+		repeated_++;
+		return true;
+	}
+
+	void measure(const Case &one, const std::string &key)
+	{
+		Blocks blocks;
+		repeated_ = 0;
+		watch_.begin();
+		while (blocks.empty() || !(is_enough(values_of(blocks, rule_), rule_) || budget_.is_case_over())) {
+			Block block;
+			run_block(one, block, nullptr);
+			if (!is_disturbed(block))
+				blocks.push_back(std::move(block));
+		}
+		write_figures(key, Summary(blocks, own_, rule_));
+	}
+
+	void measure_both(const Case &one, const std::string &key)
+	{
+		Blocks blocks;
+		Pairs pairs;
+		repeated_ = 0;
+		watch_.begin();
+		while (pairs.empty() || !(is_decided(pairs, rule_) || budget_.is_case_over())) {
+			Block ours, theirs;
+			run_block(one, ours, &theirs);
+			if (is_disturbed(ours))
+				continue;
+			pairs.emplace_back(ours.value(rule_), theirs.value(rule_));
+			blocks.push_back(std::move(ours));
+		}
+		write_figures(key, Summary(blocks, own_, rule_));
+		Comparison comparison(pairs);
+		report_.line(key + "rival", comparison.rival_ns);
+		report_.line(key + "ratio", comparison.ratio);
+		report_.line(key + "ratio_low", comparison.low);
+		report_.line(key + "ratio_high", comparison.high);
+		report_.line(key + "ratio_err", comparison.err);
+	}
+
+	/* ---- results ---- */
+
+	/* Little-endian float32. */
+	static std::string base64(const Values &samples)
+	{
+		static_assert(std::endian::native == std::endian::little);
+		static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+		std::vector<float> floats(samples.begin(), samples.end());
+		auto bytes = reinterpret_cast<const unsigned char *>(floats.data());
+		std::size_t count = floats.size() * sizeof(float);
+		std::string text;
+		for (std::size_t i = 0; i < count; i += 3) {
+			unsigned group = static_cast<unsigned>(bytes[i] << 16 | (i + 1 < count ? bytes[i + 1] << 8 : 0) | (i + 2 < count ? bytes[i + 2] : 0));
+			for (std::size_t k = 0; k < 4; k++)
+				text += i + k > count ? '=' : digits[group >> (18 - 6 * k) & 63];
+		}
+		return text;
+	}
+
+	void write_figures(const std::string &key, const Summary &summary)
+	{
+		const struct { const char *name; double value; } figures[] = {
+			{"mean", summary.mean_ns}, {"std", summary.std_ns}, {"err", summary.err_ns}, {"best", summary.best_ns},
+			{"worst", summary.worst_ns}, {"median", summary.median_ns}, {"low", summary.low_ns}, {"high", summary.high_ns},
+			{"constant", summary.constant_ns},
+		};
+		report_.line(key + "runs", summary.runs);
+		for (const auto &figure : figures)
+			report_.line(key + figure.name, figure.value);
+		if (summary.own_ns)
+			report_.line(key + "own", *summary.own_ns);
+		if (summary.overrun_ns > 0)
+			report_.line(key + "gap", summary.overrun_ns);
+		report_.line(key + "blocks", summary.blocks);
+		report_.line(key + "repeated", static_cast<std::size_t>(repeated_));
+		report_.line(key + "samples", base64(thinned(summary.samples)));
+		std::string device = watch_.json();
+		if (!device.empty())
+			report_.line(key + "device", device);
+	}
+
+	const Report &report_;
+	const Mode &mode_;
+	const Inputs &inputs_;
+	const Rule &rule_;
+	std::unique_ptr<Device> device_;
+	std::vector<std::unique_ptr<Side>> sides_; /* the null contestant, the entry, the rival */
+	Budget budget_;
+	double limit_s_ = 0;                       /* of the last call */
+	std::int32_t contestants_cpu_ = -1;
+	std::uint32_t slots_ = 1;
+	std::uint64_t number_ = 0;                 /* of inputs in this case */
+	Values own_;
+	Values *after_ = nullptr; /* the list that the next head's duration goes to */
+	Watch watch_;
+	int code_ = 0;      /* of the first case that failed */
+	int repeated_ = 0;  /* blocks of this case */
+	bool lost_ = false; /* a CUDA error made the GPU unusable for the contestant */
+};
+
+/* Why this task cannot be split; "" if it can. */
+std::string cannot_split()
+{
+	const struct { std::string blame, name; } types[] = {{not_carried<input_t>(), "input_t"}, {not_carried<output_t>(), "output_t"}};
+	for (const auto &type : types)
+		if (!type.blame.empty())
+			return "The type " + type.blame + " in " + type.name + " cannot be carried to another process.";
+	return "";
+}
+
+int say_whether_split()
+{
+	std::string why = cannot_split();
+	std::printf("%s\n", why.c_str());
+	return why.empty() ? 0 : Code::NOT_SPLIT;
+}
+
+int judge(const Report &report, const Mode &mode, const char *case_file)
+{
+	const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+	bool is_cuda = visible && *visible;
+	std::string why = cannot_split();
+	if (why.empty() && !is_cuda && (has_device<input_t> || has_device<output_t>))
+		why = "The task's data lie on a GPU, and there is none.";
+	if (!why.empty())
+		stop(Code::NOT_SPLIT, why);
+	auto secret = podium_eval::take_secret();
+	auto cases = podium_eval::read_cases(case_file, secret);
+	Inputs inputs(secret, mode.has_nonce, is_cuda);
+	Judge judge(report, mode, inputs, is_cuda);
+	judge.meet();
+	return judge.all_cases(cases);
+}
+
+} // namespace
+} // namespace podium
+
+int main(int argc, char **argv)
+{
+	using namespace podium;
+	const Mode *mode = nullptr;
+	if (argc == 2 && std::strcmp(argv[1], "--can-split") == 0)
+		return say_whether_split();
+	for (const Mode &one : MODES)
+		if (argc == 3 && std::strcmp(argv[1], one.name) == 0)
+			mode = &one;
+	if (!mode)
+		stop(Code::USAGE, "usage: judge.out test|benchmark|leaderboard|compare CASEFILE");
+	Report report;
+	int code = Code::CASES;
+	try {
+		code = judge(report, *mode, argv[2]);
+	} catch (const Broken &broken) {
+		stop(Code::CASES, broken.why);
+	} catch (const GpuLost &error) {
+		stop(Code::CUDA_API, error.what());
+	} catch (const std::exception &error) {
+		stop(Code::CASES, std::string("the task's reference.cuh threw: ") + error.what());
+	}
+	std::fflush(stdout);
+	std::_Exit(code);
+}

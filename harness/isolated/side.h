@@ -1,0 +1,496 @@
+/* A contestant as the judge sees it: its process behind a socket and a page, its memories, and one call after another.
+ * Every byte that comes from it is hostile. */
+#ifndef PODIUM_ISOLATED_SIDE_H
+#define PODIUM_ISOLATED_SIDE_H
+
+#include "blocks.h"
+#include "carry.h"
+#include "gpu.h"
+#include "seeds.h"
+#include "wire.h"
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace podium {
+
+constexpr std::int64_t second_ns = 1000000000;
+constexpr std::int64_t load_limit_ns = 120 * second_ns; /* until the submission is loaded */
+constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
+
+/* An input as the judge keeps it: whatever a contestant does, this stays. */
+template <class Input>
+struct Drawn {
+	Input data;
+	std::vector<std::byte> stream;
+	std::vector<Piece> pieces;
+	std::size_t device_bytes;
+
+	explicit Drawn(Input made) : data(std::move(made))
+	{
+		Writer counting(nullptr, 0);
+		write_value(counting, data);
+		stream.resize(counting.length());
+		Writer writer(stream.data(), stream.size());
+		write_value(writer, data);
+		pieces = writer.pieces();
+		device_bytes = writer.device_bytes();
+	}
+};
+
+/* What a contestant could not do, in words of its own; or null where it needs other memory first. */
+struct Said {
+	Complaint complaint;
+	std::string text;
+};
+
+/* How many bytes of `text` from `at` are one character of UTF-8; 0: they are none. */
+inline std::size_t utf8_length(const std::string &text, std::size_t at)
+{
+	auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0; };
+	std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+	for (std::size_t i = 1; i < length; i++)
+		if ((byte(i) & 0xc0) != 0x80)
+			return 0;
+	bool is_overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
+	bool is_no_character = (byte(0) == 0xed && byte(1) >= 0xa0) || (byte(0) == 0xf4 && byte(1) >= 0x90);
+	return is_overlong || is_no_character ? 0 : length;
+}
+
+/* Text from a contestant, for people: valid, and without control characters. */
+inline std::string cleaned(const std::string &text)
+{
+	std::string made;
+	for (std::size_t at = 0; at < text.size();) {
+		std::size_t length = utf8_length(text, at);
+		bool is_control = length == 1 && text[at] != '\n' && text[at] != '\t' && (text[at] < ' ' || text[at] == 0x7f);
+		if (!length)
+			made += "\xef\xbf\xbd";
+		else if (!is_control)
+			made.append(text, at, length);
+		at += std::max<std::size_t>(length, 1);
+	}
+	return made;
+}
+
+/* One call, measured. */
+struct Called {
+	std::uint32_t status;
+	Timed timed;
+	double own_ns;
+	double head_ns; /* how long the GPU was at the judge's own work before; 0 without one */
+};
+
+class Side {
+public:
+	Side(std::string name, int socket, bool is_null, Device *device)
+		: name_(std::move(name)), mail_(std::make_unique<Mail>(socket)), is_null_(is_null), device_(device)
+	{
+		int descriptor;
+		isolated_hello hello = {isolated_version, device != nullptr};
+		succeed(isolated_page_make(&call_.page, &descriptor));
+		call_.socket = socket;
+		mail_->send(ISOLATED_HELLO, hello, &descriptor, 1);
+		if (device)
+			succeed(isolated_head_make(&head_));
+		call_.probes = probes_.data();
+		call_.seen = seen_.data();
+	}
+
+	Side(const Side &) = delete;
+	~Side() { isolated_dismiss(call_.page); }
+
+	const std::string &name() const { return name_; }
+	bool is_null() const { return is_null_; }
+
+	double delta_ns = 0; /* how much longer an empty kernel takes in this process than in the null contestant's */
+
+	/* Waits until the process is there, with nothing of the submission in it. What it says if it cannot be ready. */
+	std::optional<Said> greet() { return wait_until_ready(); }
+
+	/* Has it load the submission, which it does before a call without data. */
+	std::optional<Said> load()
+	{
+		std::optional<Broken> broken;
+		mail_->send(ISOLATED_LOAD);
+		try {
+			arm(ISOLATED_NOTHING, load_limit_ns, -1, 0);
+		} catch (const Broken &what) {
+			broken = what;
+		}
+		/* What it said before it ended is there all the same. */
+		std::optional<Said> said;
+		try {
+			said = wait_until_ready();
+		} catch (const Broken &what) {
+			throw broken ? *broken : what;
+		}
+		if (said)
+			return said;
+		if (broken)
+			throw *broken;
+		call_.probe_count = 0;
+		call_.head = nullptr;
+		succeed(isolated_ring(&call_));
+		return std::nullopt;
+	}
+
+	/* ---- memories ---- */
+
+	/* For the inputs of a case. What there was before is gone on this side. */
+	void give_inputs(std::size_t host_bytes, std::size_t device_bytes, std::uint32_t slots)
+	{
+		outputs_ = {};
+		probed_.clear();
+		host_bytes_ = 0;
+		specs_ = 0;
+		offer(ISOLATED_INPUTS, inputs_, host_bytes, device_bytes, slots, nullptr);
+	}
+
+	bool has_outputs() const { return outputs_.host.data(); }
+
+	bool has_room(std::size_t host_bytes, std::size_t device_bytes) const
+	{
+		return inputs_.host.data() && host_bytes <= inputs_.layout.host_stride && device_bytes <= inputs_.layout.device_stride;
+	}
+
+	/* `form`: for the null contestant, an output of the entry. */
+	void give_outputs(const Needs &needs, const std::vector<std::byte> *form)
+	{
+		offer(ISOLATED_OUTPUTS, outputs_, needs.host_bytes, needs.device_bytes, inputs_.layout.slots, form);
+	}
+
+	/* ---- a call ---- */
+
+	/* `limit_ns`: for the contestant; `cpu`: for its main thread, or -1. */
+	template <class Input>
+	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
+	{
+		arm(ISOLATED_CALL, limit_ns, cpu, static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots));
+		choose_probes();
+		lay_out(drawn);
+		succeed(isolated_ring(&call_));
+		Called called = {call_.status, {static_cast<double>(call_.elapsed_ns)}, call_.own_ns, 0};
+		if (device_) {
+			auto began = std::chrono::steady_clock::now();
+			device_->touch();
+			called.timed.touch_ns = since(began);
+			called.head_ns = device_->head.elapsed_ns();
+		}
+		if (call_.status == ISOLATED_RETURNED && has_outputs())
+			take_host();
+		return called;
+	}
+
+	/* A call without data, ISOLATED_EMPTY or ISOLATED_NOTHING; what it took. On a GPU. */
+	double call_without_data(std::uint32_t command, std::int64_t limit_ns, int cpu)
+	{
+		call_.probe_count = 0;
+		arm(command, limit_ns, cpu, 0);
+		device_->overwrite_l2();
+		mark_head();
+		succeed(isolated_ring(&call_));
+		device_->touch();
+		return static_cast<double>(call_.elapsed_ns);
+	}
+
+	/* After NEW_SPEC: what the output needs. */
+	Needs needs()
+	{
+		expect(mail_->receive(answer_limit_ns), ISOLATED_SPEC);
+		specs_++;
+		return mail_->content<Needs>();
+	}
+
+	int specs() const { return specs_; }
+
+	/* After RAISED and NO_OUTPUT. */
+	Said complaint()
+	{
+		expect(mail_->receive(answer_limit_ns), ISOLATED_TEXT);
+		return said();
+	}
+
+	/* ---- the output of the last call, out of a private copy ---- */
+
+	/* *take_ns: how long the copy took. */
+	template <class Output, class Input>
+	Output output(const Drawn<Input> &drawn, double *take_ns)
+	{
+		auto began = std::chrono::steady_clock::now();
+		if constexpr (has_device<Output>) {
+			std::vector<Piece> given = drawn.pieces;
+			Reader looking(host_.data(), host_.size(), nullptr, outputs_.layout.device_stride, &given);
+			read_value<Output>(looking);
+			snap(looking.pieces(), drawn.pieces);
+		}
+		*take_ns = since(began);
+		std::vector<Piece> given = placed(drawn.pieces, snapshot_.data() + outputs_.layout.device_stride);
+		Reader reader(host_.data(), host_.size(), snapshot_.data(), outputs_.layout.device_stride, &given);
+		Output made = read_value<Output>(reader);
+		host_bytes_ = reader.used();
+		return made;
+	}
+
+	/* The same call's input and output where the contestant had them, to compare addresses. */
+	template <class Output, class Input>
+	std::pair<Input, Output> in_place(const Drawn<Input> &drawn) const
+	{
+		std::vector<Piece> given = placed(drawn.pieces, inputs_.device_at(slot_));
+		Reader input(drawn.stream.data(), drawn.stream.size(), inputs_.device_at(slot_), inputs_.layout.device_stride);
+		Reader output(host_.data(), host_.size(), outputs_.device_at(slot_), outputs_.layout.device_stride, &given);
+		return {read_value<Input>(input), read_value<Output>(output)};
+	}
+
+	/* Its bytes, for the null contestant. */
+	const std::vector<std::byte> &form() const { return host_; }
+	Needs form_needs() const { return {host_bytes_, outputs_.layout.device_stride}; }
+
+	/* What was read at once after "done" against the private copy, which was made later. */
+	bool probes_agree()
+	{
+		std::array<std::byte, probe_bytes> copied;
+		for (std::uint32_t i = 0; i < call_.probe_count; i++) {
+			const Probed &one = looked_[i];
+			if (one.is_cuda && !covers(one))
+				continue;
+			const std::byte *now = host_.data() + one.place;
+			if (one.is_cuda) {
+				device_->read(copied.data(), snapshot_.data() + one.place, one.bytes);
+				now = copied.data();
+			}
+			if (std::memcmp(now, seen_.data() + i * probe_bytes, one.bytes) != 0)
+				return false;
+		}
+		return true;
+	}
+
+	/* The output where the contestant put it against the private copy: whether it was written after "done". */
+	bool is_unchanged()
+	{
+		if (std::memcmp(host_.data(), outputs_.host_at(slot_), host_.size()) != 0)
+			return false;
+		for (const Copied &one : copied_)
+			if (device_->differ(one.from, snapshot_.data() + one.place, one.bytes))
+				return false;
+		return true;
+	}
+
+private:
+	static constexpr std::size_t most_words = 6000; /* bytes of what a contestant says */
+	static constexpr std::int64_t answer_limit_ns = 10 * second_ns; /* for what was sent before "done" */
+
+	/* A part of the output in the private copy: outputs, and behind them the parts of the input that were returned. */
+	struct Copied { const std::byte *from; std::size_t place, bytes; };
+	struct Probed { std::size_t place; std::uint32_t bytes; bool is_cuda; };
+
+	static double since(std::chrono::steady_clock::time_point began)
+	{
+		return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began).count();
+	}
+
+	static void expect(std::uint32_t kind, std::uint32_t wanted)
+	{
+		if (kind != wanted)
+			throw Broken{ISOLATED_VIOLATION, "The contestant sent a frame of a kind that has no place there."};
+	}
+
+	std::optional<Said> wait_until_ready()
+	{
+		std::uint32_t kind = mail_->receive(load_limit_ns);
+		if (kind == ISOLATED_TEXT)
+			return said();
+		expect(kind, ISOLATED_READY);
+		return std::nullopt;
+	}
+
+	Said said() const
+	{
+		std::string text = mail_->text();
+		if (text.empty())
+			throw Broken{ISOLATED_VIOLATION, "The contestant said that something is wrong, and not what."};
+		return {static_cast<Complaint>(text[0]), cleaned(text.substr(1, most_words))};
+	}
+
+	/* ---- memories ---- */
+
+	void offer(std::uint32_t kind, Slots &slots, std::size_t host_bytes, std::size_t device_bytes, std::uint32_t count,
+		const std::vector<std::byte> *form)
+	{
+		Layout layout = {count, form != nullptr, round_up(host_bytes + 1, page_bytes), 0, round_up(device_bytes, piece_alignment), 0};
+		slots = {};
+		slots.host = Memory(false, layout.host_stride * (count + (form != nullptr)));
+		if (device_bytes)
+			slots.device = Memory(true, layout.device_stride * count);
+		layout.host_bytes = slots.host.bytes();
+		layout.device_bytes = slots.device.bytes();
+		slots.layout = layout;
+		if (form)
+			std::memcpy(slots.host_at(count), form->data(), std::min<std::size_t>(form->size(), layout.host_stride));
+		int descriptors[] = {slots.host.descriptor(), slots.device.descriptor()};
+		mail_->send(kind, layout, descriptors, device_bytes ? 2 : 1);
+		unanswered_++;
+	}
+
+	/* The contestant takes new memories once it is called. */
+	void arm(std::uint32_t command, std::int64_t limit_ns, int cpu, std::uint32_t slot)
+	{
+		call_.command = command;
+		call_.limit_ns = limit_ns;
+		call_.cpu = cpu;
+		call_.slot = slot_ = slot;
+		succeed(isolated_arm(&call_));
+		for (; unanswered_; unanswered_--)
+			expect(mail_->receive(answer_limit_ns), ISOLATED_MAPPED);
+	}
+
+	/* ---- before a call ---- */
+
+	/* Nothing of it is waited for: the clock starts when the GPU has ended it. */
+	template <class Input>
+	void lay_out(const Drawn<Input> &drawn)
+	{
+		std::uint64_t seed = unforeseen();
+		if (outputs_.host.data())
+			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
+		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
+		if (!device_)
+			return;
+		device_->head.begin(device_->stream());
+		if (outputs_.device.data())
+			poison_device(seed);
+		for (const Piece &piece : drawn.pieces)
+			device_->copy(inputs_.device_at(slot_) + piece.place, piece.data, piece.bytes);
+		device_->overwrite_l2();
+		device_->head.end(device_->stream());
+		mark_head();
+	}
+
+	/* The clock starts when the GPU comes to this. */
+	void mark_head()
+	{
+		call_.head = head_;
+		call_.head_value++;
+		succeed(isolated_head_mark(reinterpret_cast<std::uint64_t>(device_->stream()), head_, call_.head_value));
+	}
+
+	static void poison_host(std::byte *at, std::size_t bytes, std::uint64_t seed)
+	{
+		auto words = reinterpret_cast<std::uint64_t *>(at);
+		for (std::size_t i = 0; i < bytes / sizeof *words; i++)
+			words[i] = poison_word(seed, i, false);
+	}
+
+	/* Each part of the output as fits its type, where it lay in the last one; random bits where there was none. */
+	void poison_device(std::uint64_t seed)
+	{
+		std::byte *slot = outputs_.device_at(slot_);
+		device_->poison(slot, outputs_.layout.device_stride, probed_.empty(), seed);
+		for (const Piece &piece : probed_)
+			if (piece.given < 0)
+				device_->poison(slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
+	}
+
+	/* The last bytes of each part of the output, as it lay last time, and others anywhere in it. */
+	void choose_probes()
+	{
+		looked_.clear();
+		if (host_bytes_) {
+			add_probe(false, 0, host_bytes_, host_bytes_ - std::min(host_bytes_, probe_bytes));
+			add_probe(false, 0, host_bytes_, unforeseen() % host_bytes_);
+		}
+		for (const Piece &piece : probed_)
+			add_probe(true, region_of(piece), piece.bytes, piece.bytes - std::min(piece.bytes, probe_bytes));
+		for (const Piece &piece : probed_)
+			if (piece.bytes)
+				add_probe(true, region_of(piece), piece.bytes, unforeseen() % piece.bytes);
+		call_.probe_count = static_cast<std::uint32_t>(looked_.size());
+	}
+
+	/* The place of a part of the output in the private copy. */
+	std::size_t region_of(const Piece &piece) const
+	{
+		return piece.place + (piece.given < 0 ? 0 : outputs_.layout.device_stride);
+	}
+
+	void add_probe(bool is_cuda, std::size_t region, std::size_t bytes, std::size_t at)
+	{
+		constexpr std::size_t most = isolated_most_probes / 2;
+		if (looked_.size() >= most || !bytes)
+			return;
+		auto length = static_cast<std::uint32_t>(std::min(bytes - at, probe_bytes));
+		std::size_t place = region + at, stride = outputs_.layout.device_stride;
+		const std::byte *address = !is_cuda ? outputs_.host_at(slot_) + place : place < stride ? outputs_.device_at(slot_) + place :
+			inputs_.device_at(slot_) + (place - stride);
+		probes_[looked_.size()] = {reinterpret_cast<std::uint64_t>(address), length, is_cuda};
+		looked_.push_back({place, length, is_cuda});
+	}
+
+	/* ---- after a call ---- */
+
+	void take_host()
+	{
+		const std::byte *first = outputs_.host_at(slot_);
+		host_.assign(first, first + outputs_.layout.host_stride);
+		copied_.clear();
+	}
+
+	/* The parts of the input, as they lie behind `base`. */
+	static std::vector<Piece> placed(const std::vector<Piece> &pieces, std::byte *base)
+	{
+		std::vector<Piece> made = pieces;
+		for (Piece &piece : made)
+			piece.data = base + piece.place;
+		return made;
+	}
+
+	/* The private copy of what lies on the device. */
+	void snap(const std::vector<Piece> &pieces, const std::vector<Piece> &given)
+	{
+		probed_ = pieces;
+		for (Piece &piece : probed_)
+			if (piece.given >= 0)
+				piece.place = given[static_cast<std::size_t>(piece.given)].place;
+		snapshot_.need(outputs_.layout.device_stride + inputs_.layout.device_stride);
+		for (const Piece &piece : probed_) {
+			const std::byte *from = (piece.given < 0 ? outputs_ : inputs_).device_at(slot_) + piece.place;
+			device_->copy(snapshot_.data() + region_of(piece), from, piece.bytes);
+			copied_.push_back({from, region_of(piece), piece.bytes});
+		}
+		device_->wait();
+	}
+
+	bool covers(const Probed &probe) const
+	{
+		for (const Copied &one : copied_)
+			if (one.place <= probe.place && probe.place + probe.bytes <= one.place + one.bytes)
+				return true;
+		return false;
+	}
+
+	std::string name_;
+	std::unique_ptr<Mail> mail_;
+	bool is_null_;
+	Device *device_;
+	isolated_call call_ = {};
+	std::uint32_t *head_ = nullptr;
+	Slots inputs_, outputs_;
+	std::uint32_t slot_ = 0;
+	int unanswered_ = 0, specs_ = 0;
+	std::array<isolated_probe, isolated_most_probes> probes_ = {};
+	std::array<std::uint8_t, isolated_most_probes * probe_bytes> seen_ = {};
+	std::vector<Probed> looked_;
+	std::vector<Piece> probed_;      /* the parts of the last output */
+	std::size_t host_bytes_ = 0;     /* of its stream */
+	std::vector<std::byte> host_;    /* the private copies */
+	PrivateMemory snapshot_;
+	std::vector<Copied> copied_;
+};
+
+} // namespace podium
+
+#endif

@@ -1,0 +1,400 @@
+#include "worker/run/isolated_cu.h"
+
+#include "lib/scope.h"
+#include "lib/stock.h"
+#include "lib/text.h"
+#include "worker/run/folder.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the files of the engine ---- */
+
+#define EMBED(symbol, path) \
+	__asm__(".section .rodata.isolated_cu, \"a\"\n" \
+		".balign 16\n" \
+		".hidden isolated_" #symbol ", isolated_" #symbol "_end\n" \
+		".global isolated_" #symbol ", isolated_" #symbol "_end\n" \
+		"isolated_" #symbol ": .incbin \"" path "\"\n" \
+		"isolated_" #symbol "_end: .byte 0\n" \
+		".previous\n"); \
+	extern const char isolated_##symbol[], isolated_##symbol##_end[]
+
+EMBED(judge_cu, "harness/isolated/judge.cu");
+EMBED(contestant_cu, "harness/isolated/contestant.cu");
+EMBED(entry_cu, "harness/isolated/entry.cu");
+EMBED(entry_wrapped_cu, "harness/isolated/entry_wrapped.cu");
+EMBED(entry_single_cu, "harness/isolated/entry_single.cu");
+EMBED(entry_h, "harness/isolated/entry.h");
+EMBED(blocks_h, "harness/isolated/blocks.h");
+EMBED(carry_h, "harness/isolated/carry.h");
+EMBED(gpu_h, "harness/isolated/gpu.h");
+EMBED(seeds_h, "harness/isolated/seeds.h");
+EMBED(side_h, "harness/isolated/side.h");
+EMBED(watch_h, "harness/isolated/watch.h");
+EMBED(wire_h, "harness/isolated/wire.h");
+EMBED(native_h, "harness/isolated/native.h");
+EMBED(build_cu, "harness/isolated/build_cu");
+EMBED(native_o, NATIVE_OBJECT);
+
+/* In a folder of their own, which no file of a task is in. */
+#define ENGINE_FILE(file, symbol) { "isolated/" file, isolated_##symbol, isolated_##symbol##_end }
+
+static const struct { const char *path, *bytes, *end; } ENGINE_FILES[] = {
+	ENGINE_FILE("judge.cu", judge_cu), ENGINE_FILE("contestant.cu", contestant_cu), ENGINE_FILE("entry.cu", entry_cu),
+	ENGINE_FILE("entry_wrapped.cu", entry_wrapped_cu), ENGINE_FILE("entry_single.cu", entry_single_cu),
+	ENGINE_FILE("entry.h", entry_h), ENGINE_FILE("blocks.h", blocks_h), ENGINE_FILE("carry.h", carry_h),
+	ENGINE_FILE("gpu.h", gpu_h), ENGINE_FILE("seeds.h", seeds_h), ENGINE_FILE("side.h", side_h),
+	ENGINE_FILE("watch.h", watch_h), ENGINE_FILE("wire.h", wire_h), ENGINE_FILE("native.h", native_h),
+	ENGINE_FILE("build_cu", build_cu), ENGINE_FILE("native.o", native_o),
+};
+
+/* ---- the forms of tasks ---- */
+
+/* What the task compiles, and what stands in its place. Where `slot` is given, the entry includes the submission by that name;
+ * else the submission is a source of its own, and the entry is compiled once, into the kit. */
+static const struct form {
+	const char *main, *entry, *slot;
+} FORMS[] = {
+	{ "eval.cu", "isolated/entry.cu", NULL },
+	{ "wrapped_kernel.cu", "isolated/entry_wrapped.cu", "submission.cuh" },
+	{ "single_main.cu", "isolated/entry_single.cu", "train.cuh" },
+};
+
+static bool has_source(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->source_count; i++)
+		if (strcmp(task->sources[i], name) == 0)
+			return true;
+	return false;
+}
+
+static const struct form *find_form(const struct job *job)
+{
+	const struct task *task = job->task;
+	for (size_t i = 0; i < COUNT(FORMS); i++) {
+		const struct form *form = &FORMS[i];
+		if (!has_source(task, form->main))
+			continue;
+		if (form->slot ? task->source_count == 1 && strcmp(job->slot, form->slot) == 0
+			: task->source_count == 2 && has_source(task, job->slot))
+			return form;
+	}
+	return NULL;
+}
+
+const char *compile_cu_obstacle(const struct job *job)
+{
+	if (has_source(job->task, "score_eval.cu"))
+		return "The task has an evaluation of the oldest form, whose cases are not arguments of generate_input.";
+	if (!find_form(job))
+		return "The task compiles other sources than eval.cu and the submission.";
+	if (!fileset_find(&job->files, "task.h") || !fileset_find(&job->files, "reference.cuh"))
+		return "The task has no task.h and reference.cuh.";
+	return NULL;
+}
+
+/* ---- what lies in a folder for nvcc ---- */
+
+/* Submissions may include it for the types. */
+static const char STAND_IN[] = "/* The reference stays with the judge. */\n#include \"task.h\"\n";
+
+static bool is_stock(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->file_count; i++)
+		if (strcmp(task->files[i].name, name) == 0)
+			return strcmp(task->files[i].source, "@STOCK@") == 0;
+	return false;
+}
+
+static const struct stock_file *find_stock(const char *name)
+{
+	for (size_t i = 0; i < stock_file_count; i++)
+		if (strcmp(stock_files[i].name, name) == 0)
+			return &stock_files[i];
+	return NULL;
+}
+
+/* A stock utils.h of an older version may lack what the engine needs of it. */
+static int write_utils(int folder, const struct file *file, const struct task *task, struct error *error)
+{
+	const struct stock_file *stock = is_stock(task, file->path) ? find_stock(file->path) : NULL;
+	const char *bytes = stock ? stock->bytes : file->bytes;
+	return folder_write(folder, file->path, bytes, stock ? (size_t)(stock->end - stock->bytes) : file->length, 0444, error);
+}
+
+/* `with_reference`: else there is nothing of it but its name. */
+static int write_task(struct run *run, bool with_reference, struct error *error)
+{
+	int rc = 0, folder = run->workspace.run;
+	for (size_t i = 0; i < run->job->files.count && !rc; i++) {
+		const struct file *file = &run->job->files.files[i];
+		if (strcmp(file->path, "utils.h") == 0)
+			rc = write_utils(folder, file, run->job->task, error);
+		else if (!with_reference && strcmp(file->path, "reference.cuh") == 0)
+			rc = folder_write(folder, file->path, STAND_IN, sizeof STAND_IN - 1, 0444, error);
+		else if (with_reference || strcmp(file->path, "eval.cu") != 0)
+			rc = folder_write(folder, file->path, file->bytes, file->length, 0444, error);
+	}
+	return rc;
+}
+
+static int write_engine(int folder, struct error *error)
+{
+	const struct stock_file *eval = find_stock("eval.cu");
+	int rc = folder_write(folder, "isolated/eval.cu", eval->bytes, (size_t)(eval->end - eval->bytes), 0444, error);
+	for (size_t i = 0; i < COUNT(ENGINE_FILES) && !rc; i++)
+		rc = folder_write(folder, ENGINE_FILES[i].path, ENGINE_FILES[i].bytes, (size_t)(ENGINE_FILES[i].end - ENGINE_FILES[i].bytes), 0444, error);
+	return rc;
+}
+
+static int open_folder_again(struct run *run, const struct stage *stage, struct error *error)
+{
+	workspace_close_stage(&run->workspace);
+	return workspace_open_stage(&run->workspace, stage->name, error);
+}
+
+/* ---- the kit ---- */
+
+enum { KIT_JUDGE, KIT_CONTESTANT, KIT_ENTRY, KIT_PROGRAMS };
+static const char *const KIT_NAMES[] = { "judge.out", "contestant.out", "entry.o" };
+
+struct kit {
+	unsigned char key[crypto_generichash_BYTES]; /* of all that goes into it */
+	uint64_t used;                  /* when it was last asked for; 0: there is none here */
+	char *obstacle;                 /* why there can be none; NULL: there is */
+	struct { char *bytes; size_t length; } programs[KIT_PROGRAMS];
+};
+
+/* Of the last few versions of tasks that this process has run. */
+static struct kit kits[4];
+static uint64_t kits_asked;
+
+static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_t length)
+{
+	const uint64_t size = length;
+	crypto_generichash_update(state, (const unsigned char *)&size, sizeof size);
+	crypto_generichash_update(state, bytes, length);
+}
+
+static void make_key(const struct job *job, const struct nvcc *nvcc, unsigned char key[static crypto_generichash_BYTES])
+{
+	crypto_generichash_state state;
+	crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
+	for (size_t i = 0; i < nvcc->count; i++)
+		hash_bytes(&state, nvcc->words[i], strlen(nvcc->words[i]));
+	hash_bytes(&state, find_form(job)->main, strlen(find_form(job)->main));
+	for (size_t i = 0; i < job->files.count; i++) {
+		hash_bytes(&state, job->files.files[i].path, strlen(job->files.files[i].path));
+		hash_bytes(&state, job->files.files[i].bytes, job->files.files[i].length);
+	}
+	crypto_generichash_final(&state, key, crypto_generichash_BYTES);
+}
+
+/* The one with this key, or the one whose place it can take. */
+static struct kit *find_kit(const unsigned char *key)
+{
+	struct kit *oldest = &kits[0];
+	for (size_t i = 0; i < COUNT(kits); i++) {
+		if (kits[i].used && memcmp(kits[i].key, key, sizeof kits[i].key) == 0)
+			return &kits[i];
+		if (kits[i].used < oldest->used)
+			oldest = &kits[i];
+	}
+	return oldest;
+}
+
+static void empty_kit(struct kit *kit)
+{
+	free(kit->obstacle);
+	for (size_t i = 0; i < COUNT(kit->programs); i++)
+		free(kit->programs[i].bytes);
+	*kit = (struct kit){0};
+}
+
+static char *copy(const char *bytes, size_t length)
+{
+	char *made = malloc(length + 1);
+	if (!made)
+		abort();
+	memcpy(made, bytes, length);
+	made[length] = '\0';
+	return made;
+}
+
+/* The first line with an error in it, or else the last one. */
+static const char *find_fault(struct arena *arena, const char *text)
+{
+	const char *error = strstr(text, "error"), *begin = error ? error : text + strlen(text);
+	while (begin > text && begin[-1] != '\n')
+		begin--;
+	return arena_strndup(arena, begin, strcspn(begin, "\n"));
+}
+
+/* Why a kit cannot be built, from how the build ended; NULL: it was built. */
+static const char *read_obstacle(struct arena *arena, const struct process_result *result)
+{
+	enum { cannot_split = 115 };
+	cleanup_buffer struct buffer text = {0};
+	if (result->ending == PROCESS_EXITED && result->code == 0)
+		return NULL;
+	if (result->ending == PROCESS_EXITED && result->code == cannot_split) {
+		capture_text(&result->output, &text);
+		const char *said = buffer_string(&text);
+		return arena_strndup(arena, said, strcspn(said, "\n"));
+	}
+	capture_text(&result->errors, &text);
+	return arena_printf(arena, "The task's files could not be compiled for the isolated engine: %.400s",
+		find_fault(arena, buffer_string(&text)));
+}
+
+static int take_kit(struct run *run, struct kit *kit, struct error *error)
+{
+	for (size_t i = 0; i < KIT_PROGRAMS; i++) {
+		const char *bytes;
+		size_t length;
+		int rc = folder_read(run->workspace.run, KIT_NAMES[i], nvcc_most_program_bytes, run->arena, &bytes, &length, error);
+		if (rc)
+			return rc;
+		kit->programs[i].bytes = copy(bytes, length);
+		kit->programs[i].length = length;
+	}
+	return 0;
+}
+
+/* Nothing of a submission is in the folder. Nobody hears of this run. */
+static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, struct kit *kit, struct error *error)
+{
+	int rc;
+	if ((rc = write_task(run, true, error)) || (rc = write_engine(run->workspace.run, error)))
+		return rc;
+	const struct form *form = find_form(run->job);
+	const char **words = arena_array(run->arena, const char *, nvcc->count + 4);
+	words[0] = "/bin/sh";
+	words[1] = "isolated/build_cu";
+	words[2] = form->slot ? "" : form->entry;
+	memcpy(words + 3, nvcc->words, nvcc->count * sizeof *words);
+	struct process process = nvcc_process(run, nvcc);
+	process.arguments = words;
+	process.timeout_ms *= 2; /* these are several programs */
+	process.is_trusted = true;
+	struct process_result *result = arena_alloc(run->arena, sizeof *result);
+	struct stage scratch = *stage;
+	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
+		return rc;
+	if (result->ending == PROCESS_STOPPED || result->ending == PROCESS_TIMEOUT)
+		return fail(error, ERROR_SYSTEM, "The programs of the isolated engine could not be compiled: %s.",
+			result->ending == PROCESS_STOPPED ? "the job was cancelled" : "it took too long");
+	const char *obstacle = read_obstacle(run->arena, result);
+	if (obstacle)
+		kit->obstacle = copy(obstacle, strlen(obstacle));
+	return obstacle ? 0 : take_kit(run, kit, error);
+}
+
+/* The programs of a kit live as long as the process or until another one needs the place, so a job has copies. */
+static void hand_out(struct run *run, const struct kit *kit)
+{
+	static const enum compiled_kind kinds[] = { [KIT_JUDGE] = COMPILED_JUDGE, [KIT_CONTESTANT] = COMPILED_CONTESTANT };
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		run->programs[kinds[i]] = (struct compiled){
+			arena_copy(run->arena, kit->programs[i].bytes, kit->programs[i].length), kit->programs[i].length };
+}
+
+/* *found has an obstacle, or programs. */
+static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvcc, const struct kit **found, struct error *error)
+{
+	unsigned char key[crypto_generichash_BYTES];
+	make_key(run->job, nvcc, key);
+	struct kit *kit = find_kit(key);
+	*found = kit;
+	if (!kit->used || memcmp(kit->key, key, sizeof key) != 0) {
+		empty_kit(kit);
+		int rc = build_kit(run, stage, nvcc, kit, error);
+		if (!rc)
+			rc = open_folder_again(run, stage, error);
+		if (rc) {
+			empty_kit(kit);
+			return rc;
+		}
+		memcpy(kit->key, key, sizeof key);
+	}
+	kit->used = ++kits_asked;
+	if (!kit->obstacle)
+		hand_out(run, kit);
+	return 0;
+}
+
+/* ---- the submission ---- */
+
+/* What compiles it; its own errors are the participant's. */
+static int write_submission(struct run *run, const struct kit *kit, const char *text, size_t length, struct error *error)
+{
+	const struct form *form = find_form(run->job);
+	int rc = write_task(run, form->slot, error), folder = run->workspace.run;
+	if (!rc)
+		rc = folder_write(folder, run->job->slot, text, length, 0444, error);
+	if (!rc && form->slot)
+		return write_engine(folder, error);
+	return rc ? rc : folder_write(folder, KIT_NAMES[KIT_ENTRY], kit->programs[KIT_ENTRY].bytes, kit->programs[KIT_ENTRY].length, 0444, error);
+}
+
+static void add_submission(struct nvcc *nvcc, const struct job *job)
+{
+	const struct form *form = find_form(job);
+	nvcc_add(nvcc, "-Xcompiler=-fPIC");
+	nvcc_add(nvcc, "-shared");
+	nvcc_add(nvcc, "-Xlinker=-z,defs");
+	nvcc_add(nvcc, form->slot ? form->entry : job->slot);
+	if (!form->slot)
+		nvcc_add(nvcc, KIT_NAMES[KIT_ENTRY]);
+	nvcc_add(nvcc, "-o");
+	nvcc_add(nvcc, "submission.so");
+}
+
+/* The one that it is compared with, which has been compiled before. */
+static int compile_rival(struct run *run, struct stage *stage, const struct nvcc *nvcc, const struct kit *kit, struct error *error)
+{
+	int rc;
+	if ((rc = open_folder_again(run, stage, error)) || (rc = write_submission(run, kit, run->job->rival, run->job->rival_length, error)))
+		return rc;
+	struct process process = nvcc_process(run, nvcc);
+	struct process_result *result = arena_alloc(run->arena, sizeof *result);
+	struct stage scratch = *stage;
+	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
+		return rc;
+	if (result->ending != PROCESS_EXITED || result->code)
+		return fail(error, ERROR_INPUT, "The submission that this one is compared with could not be compiled.");
+	struct compiled *program = &run->programs[COMPILED_RIVAL];
+	return folder_read(run->workspace.run, "submission.so", nvcc_most_program_bytes, run->arena, &program->bytes, &program->length, error);
+}
+
+static int give_up(struct run *run, const char *obstacle, struct error *error)
+{
+	if (run->job->task->engine == ENGINE_ISOLATED || run->job->mode == JOB_COMPARE)
+		return fail(error, ERROR_INPUT, "%s", obstacle);
+	run->engine = ENGINE_CUSTOM;
+	run->engine_reason = arena_strdup(run->arena, obstacle);
+	return 0;
+}
+
+int isolated_cu_compile(struct run *run, struct stage *stage, struct error *error)
+{
+	struct nvcc nvcc;
+	const struct kit *kit;
+	int rc = nvcc_open(&nvcc, run->arena, run->job, error);
+	if (rc)
+		return rc;
+	nvcc_add(&nvcc, "-I.");
+	if ((rc = need_kit(run, stage, &nvcc, &kit, error)))
+		return rc;
+	if (kit->obstacle)
+		return give_up(run, kit->obstacle, error);
+	add_submission(&nvcc, run->job);
+	if ((rc = write_submission(run, kit, run->job->submission, run->job->submission_length, error)) ||
+		(rc = compile_cu_program(run, stage, &nvcc, "submission.so", COMPILED_SUBMISSION, error)))
+		return rc;
+	if (stage->judgement.verdict == VERDICT_PASSED && run->job->mode == JOB_COMPARE)
+		return compile_rival(run, stage, &nvcc, kit, error);
+	return 0;
+}
