@@ -31,7 +31,7 @@ The first has the number in the catalogue and the name. Then:
 	charged      this share of its time (default 0.97), or
 	spared       so many microseconds less than it, the most that the engine's description admits (docs/judge.md); default 0
 	named        a figure of a case that must be there on a GPU and above 0, such as gap_ns: what is charged is said
-	runs         how many calls must count at least in each case
+	runs         how many calls must count at least in each case on a GPU; on a CPU time ends a case sooner
 	repeatable   yes: --repeats N runs each variant N times
 
 A key with an engine's name in front, as in `custom cannot-stop: ...` or `isolated verdict: ...`, holds for that engine alone.

@@ -24,7 +24,7 @@ places, begun, calls = {}, 0, 0
 def watch():
     """The slot stands on the page before the input lies there."""
     global begun
-    torch.cuda.set_device(0)
+    torch.zeros(1, device="cuda")  # the context becomes this thread's as well
     last = page.armed
     while True:
         now, slot = page.armed, page.slot

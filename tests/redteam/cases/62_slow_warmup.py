@@ -4,7 +4,7 @@
 # engines: isolated
 # on: cpu gpu
 # mode: benchmark
-# runs: 5
+# runs: 50
 # variants: three
 # truth: honest
 import time
