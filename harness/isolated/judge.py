@@ -96,7 +96,15 @@ def failing_with(code, what):
 	except (CaseFailed, Stop, KeyboardInterrupt):
 		raise
 	except BaseException as error:
+		need_memory(error)
 		raise CaseFailed(code, accuse(what, error)) from None
+
+
+def need_memory(error):
+	"""A GPU whose memory is full is the doing of who shares it: a task that needs too much of it is refused before."""
+	if type(error).__name__ == "OutOfMemoryError":
+		raise CaseFailed(EXIT_RAISED, "The GPU's memory is full: the judge could not take what it needs for inputs and outputs. A submission "
+			"must leave room for them.") from None
 
 
 def read_answer(answer):
@@ -143,7 +151,8 @@ class Task:
 
 	def check(self, data, image, snapshot):
 		"""Raises CaseFailed unless the outputs are right. Returns what the check says about right ones."""
-		fault = snapshot.bool_fault()
+		with failing_with(EXIT_WRONG, "What custom_kernel returned could not be looked at; it"):
+			fault, output = snapshot.bool_fault(), snapshot.output_tree(self.classes)
 		if fault:
 			raise CaseFailed(EXIT_WRONG, fault)
 		if self._is_output_of:
@@ -153,7 +162,7 @@ class Task:
 			if not is_given:
 				raise CaseFailed(EXIT_WRONG, "custom_kernel did not return the output that it was given to fill.")
 		with failing_with(EXIT_RAISED, "check_implementation could not work with what custom_kernel returned; it"):
-			good, text = read_answer(self._check(data, snapshot.output_tree(self.classes)))
+			good, text = read_answer(self._check(data, output))
 		if not good:
 			raise CaseFailed(EXIT_WRONG, text or "the output is wrong; check_implementation does not say where.")
 		return text
@@ -336,10 +345,14 @@ class Trial:
 
 	def block(self, measurement, first=None):
 		"""`first`: the number of its first input, where another block gets the same."""
-		block, before = statistics.Block(measurement.side.delta_ns), sum(len(other.calls) for other in measurement.blocks)
+		block = statistics.Block(measurement.side.delta_ns, self.null.quiet_ns)
+		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
 		while len(block.calls) < self.rule.calls and not self.is_over(before + len(block.calls)):
 			self.pair(measurement, block, next(numbers))
+			if self.device.random.random() * self.rule.calls < self.rule.controls:
+				block.controls.append(self.null.run_empty(self.device))
+				self._after = None
 		for _ in range(self.rule.bells):
 			block.bells.append(self.null.do_nothing())
 		self._after = None
@@ -352,7 +365,7 @@ class Trial:
 		"""Why a block is not to be believed, or None."""
 		if block.slowed_by:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
-		return "the constant moved" if block.constant_moved() else None
+		return "the constant moved" if block.constant_moved(self.rule) else None
 
 	def measure(self, side):
 		measurement = Measurement(side)
@@ -465,6 +478,7 @@ class Judge:
 				for one in self.device.random.sample((side, null), 2):
 					both[one].append(one.run_empty(self.device))
 			deltas.append(statistics.median(both[side]) - statistics.median(both[null]))
+			null.quiet_ns = statistics.median(both[null])
 		side.delta_ns = statistics.mean(deltas) if deltas else 0.0
 
 	def run(self, entry, null, rival):
@@ -488,9 +502,7 @@ class Judge:
 		null = None if self.mode == "test" else null
 		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
 		try:
-			if self.is_lost:
-				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
-			lines = self.judge_case(trial, sides)
+			lines = self.lines_of(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
 		except CaseFailed as failure:
 			self.fail(key, where, case, failure)
@@ -498,6 +510,17 @@ class Judge:
 			raise Stop(end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
 		finally:
 			trial.end()
+
+	def lines_of(self, trial, sides):
+		if self.is_lost:
+			raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
+		try:
+			return self.judge_case(trial, sides)
+		except (CaseFailed, Stop):
+			raise
+		except Exception as error:
+			need_memory(error)
+			raise
 
 	def judge_case(self, trial, sides):
 		"""The result lines of a case that passes."""
@@ -543,7 +566,9 @@ class Judge:
 		for why in dict.fromkeys(measurement.notes):
 			said.append(f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}, although {measurement.repeated} were repeated.")
 		if summary.overrun:
-			said.append(f"Work that the submission left on the GPU after its calls was added: {summary.overrun / 1000:.1f} us a call.")
+			said.append(f"Work of the submission on the GPU before and after its calls was added: {summary.overrun / 1000:.1f} us a call.")
+		if summary.disturbance:
+			said.append(f"While empty kernels ran, something else did as well, {summary.disturbance / 1000:.1f} us each time; they count without it.")
 		return " ".join(said)
 
 	def comparison(self, ours, theirs):
@@ -651,6 +676,10 @@ def main(arguments):
 		code, sentence = EXIT_CASE, str(error)
 	except Stop as end:
 		code, sentence = end.code, end.sentence
+	except Exception as error:
+		say(traceback.format_exc())
+		code = EXIT_CUDA if "CUDA error" in str(error) else EXIT_USAGE
+		sentence = f"The judge failed: {type(error).__name__}: {error}"
 	finally:
 		for side in sides:
 			side.dismiss()
@@ -660,11 +689,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-	try:
-		status = main(sys.argv[1:])
-	except Exception:
-		say(traceback.format_exc())
-		status = EXIT_USAGE
+	status = main(sys.argv[1:])
 	with contextlib.suppress(Exception):
 		sys.stdout.flush()
 		sys.stderr.flush()

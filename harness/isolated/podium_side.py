@@ -68,6 +68,7 @@ class Side:
 		self._owed = 0  # answers MAPPED that have not been received
 		self.area, self.specs, self.spec = None, [], None
 		self.delta_ns = 0.0  # by how much an empty kernel takes longer here than in the null contestant
+		self.quiet_ns = 0.0  # what the null's takes while no submission is loaded
 
 	# ---- what goes wrong on the other side ----
 
@@ -179,6 +180,8 @@ class Side:
 			raise CaseFailed(EXIT_WRONG, str(fault)) from None
 		except wire.Failed as error:
 			raise self._because(error) from None
+		except (RuntimeError, ValueError, OverflowError) as error:  # torch's word on shapes that only it refuses
+			raise self.violation(f"described an output that cannot be made: {clean(str(error).encode())}") from None
 		self.specs.append(spec)
 		self._offer(spec)
 		return spec

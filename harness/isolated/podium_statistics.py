@@ -9,8 +9,6 @@ import math
 
 # For whose mean a relative half-width is too much to ask: 0.25 us are enough.
 SHORT_NS, ENOUGH_NS, ENOUGH = 25_000.0, 250.0, 0.01
-# How far the constant may move between the halves of a block.
-MOVED_NS, MOVED = 500.0, 0.03
 MOST_REPEATS = 3
 MOST_SAMPLES = 4000
 LEAST_CALLS = 3
@@ -29,15 +27,18 @@ class Rule:
 		self.bells = rule["bells"]              # of a block: calls that show what the bell alone costs
 		self.empty_ns = rule["empty_ns"]        # what the empty kernel of the constant takes itself: no part of it
 		self.calibrations = rule["calibrations"]  # blocks of empty kernels before a submission is loaded
+		self.controls = rule["controls"]        # of a block: the null's empty kernel among the calls
+		self.disturbance_ns = rule["disturbance_ns"]  # by which that may be longer than in the beginning
+		self.moved_ns, self.moved = rule["moved"]  # by which the constant may move between the halves of a block: ns, a share
 		self.overrun_ns, self.overrun = rule["overrun"]  # noise of the judge's own work: ns, a share; None: not looked at
 
 
 RULES = {
 	"cuda": Rule(calls=25, looks=(4, 8, 12, 20, 28, 40), pair_looks=(8, 12, 16, 20), most_s=60.0, warm_calls=(8, 100), warm_s=0.1,
-		bells=3, overrun=(20_000.0, 0.15), empty_ns=750.0, calibrations=3),
+		bells=3, controls=5, disturbance_ns=3000.0, moved=(500.0, 0.03), overrun=(20_000.0, 0.15), empty_ns=750.0, calibrations=3),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
-	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, overrun=(None, None),
-		empty_ns=0.0, calibrations=0),
+	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, controls=0,
+		disturbance_ns=0.0, moved=(5000.0, 0.5), overrun=(None, None), empty_ns=0.0, calibrations=0),
 }
 LEAST_BLOCKS = 4  # with fewer, the page says so
 
@@ -96,35 +97,47 @@ def half_width(values, level=0.95):
 
 
 class Block:
-	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, touch_ns and take_ns."""
+	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, head_ns, touch_ns and take_ns."""
 
-	def __init__(self, delta_ns=0.0):
+	def __init__(self, delta_ns=0.0, quiet_ns=0.0):
 		self.delta_ns = delta_ns            # what a call of this contestant costs more than one of the null
+		self.quiet_ns = quiet_ns            # what the null's empty kernel cost before any submission was loaded
 		self.calls, self.null = [], []      # those that count, and the null's
 		self.heads, self.null_heads = [], []  # how long the judge's own work before the next call took, after each
 		self.bells = []                     # what the bell alone costs
+		self.controls = []                  # what the null's empty kernel costs now
 		self.slowed_by = 0                  # NVML's bits at its end
 
 	def constant(self, rule):
 		"""What is subtracted from a call."""
-		return self._null() + self.delta_ns - rule.empty_ns
+		return self._null() + self.delta_ns - rule.empty_ns - self.disturbance(rule)
 
 	def _null(self):
 		return median([call.elapsed_ns for call in self.null])
 
-	def constant_moved(self):
+	def disturbance(self, rule):
+		"""By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be;
+		0 within noise."""
+		if not self.controls:
+			return 0.0
+		over = median(self.controls) - self.quiet_ns
+		return over if over > max(rule.disturbance_ns, rule.moved * self.quiet_ns) else 0.0
+
+	def constant_moved(self, rule):
+		"""Whether it is another in the second half of the block."""
 		half = len(self.null) // 2
 		if half < 2:
 			return False
 		before, after = (median([call.elapsed_ns for call in part]) for part in (self.null[:half], self.null[-half:]))
-		return abs(before - after) > max(MOVED_NS, MOVED * self._null())
+		return abs(before - after) > max(rule.moved_ns, rule.moved * self._null())
 
 	def overrun(self, rule):
-		"""What the contestant still kept the device busy with after its calls, per call; 0 within noise."""
+		"""What the contestant kept the device busy with before and after its calls, per call; 0 within noise."""
 		if rule.overrun_ns is None:
 			return 0.0
 		takes = [call.touch_ns + call.take_ns for call in self.calls], [call.touch_ns + call.take_ns for call in self.null]
-		return sum(_excess(ours, usual, rule) for ours, usual in (takes, (self.heads, self.null_heads)))
+		before = [call.head_ns for call in self.calls], [call.head_ns for call in self.null]
+		return _excess(*takes, rule) + max(_excess(*before, rule), _excess(self.heads, self.null_heads, rule))
 
 	def is_idle(self, call):
 		"""Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and
@@ -190,6 +203,7 @@ class Summary:
 		self.best, self.worst = min(values), max(values)
 		self.constant = max(1.0, median([block.constant(rule) for block in blocks]))
 		self.overrun = mean([block.overrun(rule) for block in blocks])
+		self.disturbance = mean([block.disturbance(rule) for block in blocks])
 		self.own = median(own) if own else None
 		self.runs, self.blocks = len(self.samples), len(blocks)
 

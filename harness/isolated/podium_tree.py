@@ -282,7 +282,10 @@ def build(node, leaf, classes):
 	made_of = classes.get(node.text) if node.kind == NAMED else None
 	if made_of is None:
 		return tuple(items)
-	return made_of(*items) if hasattr(made_of, "_fields") else made_of(items)
+	try:
+		return made_of(*items) if hasattr(made_of, "_fields") else made_of(items)
+	except Exception:  # items that the class does not take
+		return tuple(items)
 
 
 def fits(node, classes):
