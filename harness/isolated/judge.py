@@ -35,7 +35,7 @@ import podium_statistics as statistics
 import podium_tensors
 import podium_tree as tree
 import podium_wire as wire
-from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
+from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPORT, EXIT_UNSPLITTABLE, EXIT_USAGE, EXIT_WRONG, MOST_TEXT,
 	CaseFailed, Side, Stop)
 from podium_words import accuse, explain
 
@@ -271,7 +271,11 @@ class Trial:
 		except CaseFailed as failure:
 			if side is not self.judge.rival or failure.code == EXIT_CASE:
 				raise
-			raise Stop(failure.code, f"{side.noun} failed: {failure.text}") from None
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+		except Stop as end:
+			if side is not self.judge.rival or end.code in (EXIT_GONE, EXIT_UNSPLITTABLE):
+				raise
+			raise of_rival(end.sentence) from None
 
 	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
@@ -498,9 +502,7 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		# Where nothing is timed the null is not called, and would never read what it is sent.
-		null = None if self.mode == "test" else null
-		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
+		trial = Trial(self, case, None if self.mode == "test" else null, self.budget.share_s(len(self.cases) - index))
 		try:
 			lines = self.lines_of(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
@@ -629,6 +631,21 @@ def hide():
 		ctypes.CDLL(None).prctl(pr_set_dumpable, 0, 0, 0, 0)
 
 
+def of_rival(sentence):
+	"""What the other submission did wrong is not the fault of the one that is judged."""
+	return Stop(EXIT_USAGE, sentence)
+
+
+def await_loaded(sides, budget):
+	for number, side in enumerate(sides):
+		try:
+			side.await_ready(budget.left_s())
+		except CaseFailed as failure:
+			if number < 2:
+				raise
+			raise of_rival(f"{side.noun} failed: {failure.text}") from None
+
+
 def judge(mode, path, report, sides):
 	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
 	budget = Budget(limit_s)
@@ -654,8 +671,7 @@ def judge(mode, path, report, sides):
 		for side in sides:
 			side.load()
 		run.look_at_inputs()
-		for side in sides:
-			side.await_ready(budget.left_s())
+		await_loaded(sides, budget)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")

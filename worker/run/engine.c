@@ -93,7 +93,9 @@ void evaluation_send_cases(const struct evaluation *evaluation, const struct sta
 	struct run *run = evaluation->run;
 	const struct results *results = &evaluation->results;
 	enum verdict verdict = stage->judgement.verdict;
-	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT || verdict == VERDICT_MEMORY_LIMIT;
+	/* A harness that breaks its rules may do so anywhere; a judge says at which case it is. */
+	bool broke_down = verdict == VERDICT_RUNTIME_ERROR || verdict == VERDICT_TIME_LIMIT || verdict == VERDICT_MEMORY_LIMIT ||
+		(results->is_judge && (verdict == VERDICT_PROTOCOL_VIOLATION || verdict == VERDICT_OUTPUT_LIMIT));
 	/* A harness tells a submission that raised from one that was wrong by its exit code only. */
 	enum verdict of_failed = verdict == VERDICT_RUNTIME_ERROR ? verdict : VERDICT_WRONG_ANSWER;
 	for (size_t i = 0; i < results->count; i++) {

@@ -210,7 +210,8 @@ static void choose_custom(struct run *run, const struct results *results)
 static void note_end(struct stage *stage, const struct process_result *ended)
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE], *entry = &ended[PROGRAM_ENTRY];
-	bool is_lost = judge->ending == PROCESS_EXITED && judge->code == JUDGE_LOSS && entry->ending != PROCESS_LEFT;
+	bool is_lost = judge->ending == PROCESS_EXITED && judge->code == JUDGE_LOSS && entry->ending != PROCESS_LEFT &&
+		stage->judgement.verdict != VERDICT_INTERNAL_ERROR;
 	const struct process_result *shown = is_lost ? entry : judge;
 	stage->exited = shown->ending == PROCESS_EXITED;
 	stage->exit_code = shown->code;
@@ -250,7 +251,6 @@ static void tell(struct run *run, struct stage *stage, struct evaluation *evalua
 	if (!stage->begun)
 		stage_tell_begin(run, stage, &processes[PROGRAM_JUDGE]);
 	stage_tell_log(run, stage, &ended[PROGRAM_ENTRY]);
-	note_end(stage, ended);
 	evaluation_send_conditions(evaluation, stage);
 }
 
@@ -270,6 +270,7 @@ int engine_isolated(struct run *run, struct stage *stage, struct evaluation *eva
 	}
 	tell(run, stage, evaluation, processes, ended);
 	judge_isolated(processes, ended, run->part_count, &evaluation->results, &stage->judgement);
+	note_end(stage, ended);
 	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR)
 		log_judge(&ended[PROGRAM_JUDGE]);
 	return 0;
