@@ -39,7 +39,7 @@ void *isolated_memfd_map(int descriptor, uint64_t bytes)
 		isolated_fail_errno("A descriptor of shared memory cannot be used");
 		return NULL;
 	}
-	if (!S_ISREG(status.st_mode) || status.st_size < 0 || (uint64_t)status.st_size < bytes) {
+	if (status.st_size < 0 || (uint64_t)status.st_size < bytes) {
 		isolated_fail(ISOLATED_FAILED, "A descriptor of shared memory has fewer than the %llu bytes that it should have.",
 			(unsigned long long)bytes);
 		return NULL;

@@ -44,6 +44,7 @@ unsigned int cuDeviceGet(int *device, int number)
 unsigned int cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
 {
 	*context = (struct CUctx_st *)&pretend_cuda;
+	pretend_cuda.contexts++;
 	return device != 40;
 }
 

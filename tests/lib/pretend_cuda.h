@@ -5,6 +5,7 @@
 struct pretend_cuda {
 	const char *refuses;                  /* the call of this name; NULL: none */
 	int handles, addresses, mappings;     /* that are there */
+	int contexts;                         /* that were taken */
 	int copies;                           /* that were asked for */
 };
 

@@ -83,6 +83,7 @@ static void a_driver_that_does_not_start_is_told(void **state)
 	pretends->refuses = NULL;
 	assert_int_equal(isolated_cuda_open(), 0);
 	assert_int_equal(isolated_cuda_open(), 0);
+	assert_int_equal(pretends->contexts, 1);
 }
 
 static void memory_of_the_gpu_is_mapped_by_two(void **state)

@@ -198,6 +198,14 @@ static void only_calls_can_be_armed(void **state)
 
 /* ---- contestants that are gone, late or silent ---- */
 
+static int stay_silent(struct hands *hands)
+{
+	(void)hands;
+	while (pause())
+		;
+	return 0;
+}
+
 static int leave_when_armed(struct hands *hands)
 {
 	struct isolated_order order;
@@ -209,6 +217,13 @@ static int leave_when_called(struct hands *hands)
 {
 	stand_by(hands);
 	return 0;
+}
+
+static int shut_up_when_called(struct hands *hands)
+{
+	stand_by(hands);
+	shutdown(hands->socket, SHUT_WR);
+	return stay_silent(hands);
 }
 
 static void a_contestant_that_ends_is_noticed(void **state)
@@ -223,6 +238,9 @@ static void a_contestant_that_ends_is_noticed(void **state)
 	assert_int_equal(isolated_ring(&match.call), ISOLATED_GONE);
 	assert_non_null(strstr(isolated_why(), "ended during a call"));
 	end(&match);
+	begin(&match, shut_up_when_called);
+	assert_int_equal(call_once(&match), ISOLATED_GONE);
+	end_by_force(&match);
 }
 
 static int answer_and_leave(struct hands *hands)
@@ -242,14 +260,6 @@ static void the_last_answer_of_a_contestant_that_ends_counts(void **state)
 		assert_int_equal(match.call.spec, 5);
 		end(&match);
 	}
-}
-
-static int stay_silent(struct hands *hands)
-{
-	(void)hands;
-	while (pause())
-		;
-	return 0;
 }
 
 static int stay_silent_when_called(struct hands *hands)
