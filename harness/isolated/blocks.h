@@ -27,10 +27,6 @@ constexpr int most_repeats = 3;
 constexpr std::size_t most_samples = 4000;
 constexpr double enough_ratio = 0.0025; /* half-width of the logarithm of a ratio */
 
-/* What the null contestant's empty kernel itself takes on a GPU, by CUPTI on an H200. It is in the constant and has to come
- * back, or else each call would be charged so much less than its kernels take. */
-constexpr double empty_kernel_ns = 750;
-
 /* How a case is measured on a kind of device. */
 struct Rule {
 	std::size_t calls;                   /* of a block */
@@ -41,12 +37,14 @@ struct Rule {
 	double warm_s;                       /* between the two: for so long */
 	std::size_t bells;                   /* of a block: calls that show what the bell alone costs */
 	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
+	double empty_ns;                     /* what the empty kernel of the constant takes itself: no part of it */
+	std::size_t calibrations;            /* blocks of empty kernels before a submission is loaded */
 };
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15};
+inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 750, 3};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
-inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at};
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0};
 constexpr std::size_t least_calls = 3, least_blocks = 4; /* with fewer blocks, the page says so */
 
 inline double median(Values values)
@@ -129,12 +127,11 @@ struct Block {
 	Calls calls, null;           /* those that count, and the null's */
 	Values heads, null_heads;    /* how long the judge's own work before the next call took, after each */
 	Values bells;                /* what the bell alone costs */
-	double delta_ns = 0;         /* how much longer an empty kernel takes in the contestant's process than in the null's */
-	double empty_ns = 0;         /* what it takes itself: empty_kernel_ns on a GPU */
+	double delta_ns = 0;         /* what a call of this contestant costs more than one of the null */
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
-	/* What a call costs that does nothing. */
-	double constant() const { return median(elapsed_of(null)) + delta_ns - empty_ns; }
+	/* What is subtracted from a call. */
+	double constant(const Rule &rule) const { return median(elapsed_of(null)) + delta_ns - rule.empty_ns; }
 
 	bool constant_moved() const
 	{
@@ -165,7 +162,7 @@ struct Block {
 	/* What each call is charged. */
 	Values samples(const Rule &rule) const
 	{
-		double usual = constant(), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
+		double usual = constant(rule), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
 		Values made;
 		for (const Timed &call : calls)
 			made.push_back(std::max(1.0, call.elapsed_ns - (is_idle(call) ? bell : usual) + over));
@@ -244,7 +241,7 @@ struct Summary {
 		for (const Block &block : all) {
 			Values more = block.samples(rule);
 			samples.insert(samples.end(), more.begin(), more.end());
-			constants.push_back(block.constant());
+			constants.push_back(block.constant(rule));
 			overruns.push_back(block.overrun(rule));
 		}
 		/* With one block there is nothing but its calls to say how far it may be off. */

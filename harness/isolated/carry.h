@@ -71,6 +71,7 @@ public:
 	{
 		if (count && count <= capacity_ && length_ <= capacity_ - count)
 			std::memcpy(first_ + length_, data, count);
+		most_ = std::max(most_, count);
 		length_ += round_up(count, stream_alignment);
 	}
 
@@ -89,6 +90,7 @@ public:
 
 	std::size_t length() const { return length_; }             /* of the whole stream, */
 	bool fits() const { return length_ <= capacity_; }         /* which may be more than there is room for */
+	std::size_t most() const { return most_; }                 /* bytes in one item of it */
 	std::size_t device_bytes() const { return device_bytes_; } /* of the pieces with a place of their own */
 	const std::vector<Piece> &pieces() const { return pieces_; }
 
@@ -113,7 +115,7 @@ private:
 	}
 
 	std::byte *first_;
-	std::size_t capacity_, length_ = 0, device_bytes_ = 0;
+	std::size_t capacity_, length_ = 0, most_ = 0, device_bytes_ = 0;
 	const std::vector<Piece> *given_;
 	std::vector<Piece> pieces_;
 };

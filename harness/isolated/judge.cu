@@ -38,6 +38,8 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 
 #include <bit>
 
+#include <sys/prctl.h>
+
 inline std::uint64_t podium_eval::random_bits(std::uint64_t seed, std::uint64_t index)
 {
 	return podium::mixed(seed, index);
@@ -181,8 +183,8 @@ public:
 		for (int i = 0; i < count; i++)
 			sides_.push_back(std::make_unique<Side>(names[i], first_socket + i, i == 0, device_.get()));
 		each_ready([](Side &side) { return side.greet(); });
-		if (device_ && mode_.is_timed)
-			measure_processes();
+		if (mode_.is_timed)
+			calibrate();
 		each_ready([](Side &side) { return side.load(); });
 	}
 
@@ -230,19 +232,37 @@ private:
 		}
 	}
 
-	/* The same kernel takes a bit longer in one process than in another, always as much. So each contestant runs an empty
-	 * kernel in turn with the null contestant, before there is anything of a submission in it. */
-	void measure_processes()
+	/* By how much the same empty kernel takes longer in the process of each contestant than in the null's, before there is
+	 * anything of a submission in it. */
+	void calibrate()
 	{
-		constexpr std::size_t calls = 75;
-		std::vector<Values> elapsed(sides_.size());
-		for (std::size_t i = 0; i < calls; i++)
-			for (std::size_t k = 0; k < sides_.size(); k++)
-				attempt(*sides_[k], [&] {
-					elapsed[k].push_back(sides_[k]->call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_));
-				});
-		for (std::size_t k = 0; k < sides_.size(); k++)
-			sides_[k]->delta_ns = median(elapsed[k]) - median(elapsed[0]);
+		for (std::size_t k = 1; k < sides_.size(); k++) {
+			Values deltas;
+			for (std::size_t i = 0; i < rule_.calibrations; i++)
+				deltas.push_back(difference(*sides_[k], null()));
+			sides_[k]->delta_ns = deltas.empty() ? 0 : mean(deltas);
+		}
+	}
+
+	double difference(Side &side, Side &other)
+	{
+		Values ours, theirs;
+		for (std::size_t i = 0; i < rule_.calls; i++) {
+			bool is_first = unforeseen() % 2;
+			if (is_first)
+				ours.push_back(run_empty(side));
+			theirs.push_back(run_empty(other));
+			if (!is_first)
+				ours.push_back(run_empty(side));
+		}
+		return median(ours) - median(theirs);
+	}
+
+	double run_empty(Side &side)
+	{
+		double elapsed_ns = 0;
+		attempt(side, [&] { elapsed_ns = side.call_without_data(ISOLATED_EMPTY, limit_ns(), contestants_cpu_); });
+		return elapsed_ns;
 	}
 
 	/* ---- what goes wrong on a side ---- */
@@ -380,16 +400,33 @@ private:
 		return static_cast<std::uint32_t>(std::max<std::size_t>(1, std::min(wanted, room)));
 	}
 
+	/* What one should know about the figures, in sentences, behind what the check says. */
+	void write_message(const std::string &key, const Summary *summary)
+	{
+		std::string text = message_;
+		auto add = [&](const std::string &sentence) { text += (text.empty() ? "" : "\n") + sentence; };
+		char sentence[160];
+		if (summary && summary->blocks < least_blocks && !mode_.has_rival)
+			add("The time limit left room for " + std::to_string(summary->runs) + " calls in " + std::to_string(summary->blocks) +
+				(summary->blocks > 1 ? " blocks." : " block."));
+		for (const auto &[why, count] : disturbed_)
+			add("In " + std::to_string(count) + " of " + std::to_string(summary->blocks) + " blocks " + why + ", although " +
+				std::to_string(repeated_) + " were repeated.");
+		std::snprintf(sentence, sizeof sentence, "Work that the submission left on the GPU after its calls was added: %.1f us a call.",
+			summary ? summary->overrun_ns / 1000 : 0);
+		if (summary && summary->overrun_ns > 0)
+			add(sentence);
+		if (!text.empty())
+			report_.line(key + "message", text);
+	}
+
 	void one_case(const Case &one, const std::string &key)
 	{
 		if (lost_)
 			throw CaseFailed{Code::CUDA_API, "not run, because an earlier case left the GPU unusable."};
-		std::string message;
-		begin_case(one, message);
-		if (!message.empty())
-			report_.line(key + "message", message);
+		begin_case(one);
 		if (!mode_.is_timed)
-			return;
+			return write_message(key, nullptr);
 		for (auto &side : sides_)
 			warm_up(*side, one);
 		if (mode_.has_rival)
@@ -399,9 +436,12 @@ private:
 	}
 
 	/* The first input, on memories of its size, and the first right answer of everyone who gives one. */
-	void begin_case(const Case &one, std::string &message)
+	void begin_case(const Case &one)
 	{
 		own_.clear();
+		message_.clear();
+		disturbed_.clear();
+		repeated_ = 0;
 		after_ = nullptr;
 		number_ = 0;
 		bool first = true;
@@ -413,7 +453,7 @@ private:
 				if (first)
 					begin_sides(input);
 				first = false;
-				called = call(*side, input, -1, side.get() == &entry() ? &message : nullptr);
+				called = call(*side, input, -1, side.get() == &entry() ? &message_ : nullptr);
 			}
 		}
 	}
@@ -462,13 +502,13 @@ private:
 		after_ = nullptr;
 		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over()); i++) {
 			Input input = inputs_.fresh(one, "timed", number_++);
-			bool rival_first = theirs && i % 2;
-			if (rival_first)
-				note(rival(), input, *theirs);
-			else
+			bool entry_first = theirs ? i % 2 == 0 : unforeseen() % 2;
+			if (entry_first)
 				note(entry(), input, ours);
+			else if (theirs)
+				note(rival(), input, *theirs);
 			note(null(), input, ours.null, ours.null_heads);
-			if (rival_first)
+			if (!entry_first)
 				note(entry(), input, ours);
 			else if (theirs)
 				note(rival(), input, *theirs);
@@ -483,30 +523,34 @@ private:
 				ours.bells.push_back(null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
 			});
 		ours.delta_ns = entry().delta_ns;
-		ours.empty_ns = device_ ? empty_kernel_ns : 0;
 		ours.slowed_by = watch_.look();
 		if (!theirs)
 			return;
 		theirs->null = ours.null;
 		theirs->null_heads = ours.null_heads;
 		theirs->bells = ours.bells;
-		theirs->empty_ns = ours.empty_ns;
 		theirs->delta_ns = rival().delta_ns;
 	}
 
-	/* Whether a block does not count, because the constant moved or the GPU was slowed down. */
+	/* Whether a block does not count, because the constant moved or the GPU was slowed down. When enough of them have been
+	 * repeated they count all the same, and it is said. */
 	bool is_disturbed(const Block &block)
 	{
-		if (!(block.constant_moved() || block.slowed_by) || repeated_ >= most_repeats || budget_.is_case_over())
+		std::string why = block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")" :
+			block.constant_moved() ? "the constant moved" : "";
+		if (why.empty())
 			return false;
-		repeated_++;
-		return true;
+		if (repeated_ < most_repeats && !budget_.is_case_over()) {
+			repeated_++;
+			return true;
+		}
+		disturbed_[why]++;
+		return false;
 	}
 
 	void measure(const Case &one, const std::string &key)
 	{
 		Blocks blocks;
-		repeated_ = 0;
 		watch_.begin();
 		while (blocks.empty() || !(is_enough(values_of(blocks, rule_), rule_) || budget_.is_case_over())) {
 			Block block;
@@ -521,7 +565,6 @@ private:
 	{
 		Blocks blocks;
 		Pairs pairs;
-		repeated_ = 0;
 		watch_.begin();
 		while (pairs.empty() || !(is_decided(pairs, rule_) || budget_.is_case_over())) {
 			Block ours, theirs;
@@ -561,6 +604,7 @@ private:
 
 	void write_figures(const std::string &key, const Summary &summary)
 	{
+		write_message(key, &summary);
 		const struct { const char *name; double value; } figures[] = {
 			{"mean", summary.mean_ns}, {"std", summary.std_ns}, {"err", summary.err_ns}, {"best", summary.best_ns},
 			{"worst", summary.worst_ns}, {"median", summary.median_ns}, {"low", summary.low_ns}, {"high", summary.high_ns},
@@ -593,6 +637,8 @@ private:
 	std::uint32_t slots_ = 1;
 	std::uint64_t number_ = 0;                 /* of inputs in this case */
 	Values own_;
+	std::string message_;                      /* what the check says of the first output */
+	std::map<std::string, int> disturbed_;     /* blocks of this case that count although they should not, by reason */
 	Values *after_ = nullptr; /* the list that the next head's duration goes to */
 	Watch watch_;
 	int code_ = 0;      /* of the first case that failed */
@@ -617,8 +663,17 @@ int say_whether_split()
 	return why.empty() ? 0 : Code::NOT_SPLIT;
 }
 
+/* On a host without the wall that does it: no other program of this user may look into this one. */
+void hide()
+{
+	const char *wanted = std::getenv("PODIUM_HIDE");
+	if (wanted && *wanted)
+		prctl(PR_SET_DUMPABLE, 0);
+}
+
 int judge(const Report &report, const Mode &mode, const char *case_file)
 {
+	hide();
 	const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
 	bool is_cuda = visible && *visible;
 	std::string why = cannot_split();

@@ -22,6 +22,8 @@ constexpr std::int64_t second_ns = 1000000000;
 constexpr std::int64_t load_limit_ns = 120 * second_ns; /* until the submission is loaded */
 constexpr std::size_t probe_bytes = isolated_most_probe_bytes, page_bytes = 4096;
 
+constexpr std::size_t few_bytes = 256; /* what is computed from so few on the host is not worth hiding */
+
 /* An input as the judge keeps it: whatever a contestant does, this stays. */
 template <class Input>
 struct Drawn {
@@ -29,6 +31,7 @@ struct Drawn {
 	std::vector<std::byte> stream;
 	std::vector<Piece> pieces;
 	std::size_t device_bytes;
+	bool is_on_host; /* there is something on the host that the CPU could begin with */
 
 	explicit Drawn(Input made) : data(std::move(made))
 	{
@@ -39,6 +42,7 @@ struct Drawn {
 		write_value(writer, data);
 		pieces = writer.pieces();
 		device_bytes = writer.device_bytes();
+		is_on_host = writer.most() > few_bytes;
 	}
 };
 
@@ -350,24 +354,34 @@ private:
 
 	/* ---- before a call ---- */
 
-	/* Nothing of it is waited for: the clock starts when the GPU has ended it. */
+	/* On a GPU nothing of it is waited for, and the clock starts when the GPU has ended it: the contestant launches meanwhile.
+	 * But what lies in the host's memory the CPU could begin with, so then all is waited for and the clock starts with the
+	 * bell. */
 	template <class Input>
 	void lay_out(const Drawn<Input> &drawn)
 	{
 		std::uint64_t seed = unforeseen();
-		if (outputs_.host.data())
+		call_.head = nullptr;
+		if (has_outputs())
 			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
+		if (device_)
+			lay_out_device(drawn.pieces, seed);
+		if (device_ && drawn.is_on_host)
+			device_->wait();
 		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
-		if (!device_)
-			return;
+		if (device_ && !drawn.is_on_host)
+			mark_head();
+	}
+
+	void lay_out_device(const std::vector<Piece> &pieces, std::uint64_t seed)
+	{
 		device_->head.begin(device_->stream());
 		if (outputs_.device.data())
 			poison_device(seed);
-		for (const Piece &piece : drawn.pieces)
+		for (const Piece &piece : pieces)
 			device_->copy(inputs_.device_at(slot_) + piece.place, piece.data, piece.bytes);
 		device_->overwrite_l2();
 		device_->head.end(device_->stream());
-		mark_head();
 	}
 
 	/* The clock starts when the GPU comes to this. */

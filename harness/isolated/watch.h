@@ -4,6 +4,7 @@
 
 #include "native.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -46,7 +47,17 @@ public:
 			if (ranges_[i].least <= ranges_[i].most)
 				text += (text.empty() ? "" : ", ") + ("\"" + std::string(NAMES[i])) + "\": [" + number(ranges_[i].least) + ", " +
 					number(ranges_[i].most) + "]";
-		return text.empty() ? "" : "{" + text + ", \"slowed_by\": [" + reasons() + "]}";
+		return text.empty() ? "" : "{" + text + ", \"slowed_by\": [" + quoted_reasons() + "]}";
+	}
+
+	/* NVML's bits in words. */
+	static std::string reasons(std::uint64_t bits)
+	{
+		std::string text;
+		for (const auto &reason : REASONS)
+			if (bits & reason.bit)
+				text += (text.empty() ? "" : ", ") + std::string(reason.name);
+		return text;
 	}
 
 private:
@@ -77,7 +88,7 @@ private:
 		return text;
 	}
 
-	std::string reasons() const
+	std::string quoted_reasons() const
 	{
 		std::string text;
 		for (const auto &reason : REASONS)

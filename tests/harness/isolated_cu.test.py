@@ -523,8 +523,8 @@ int main()
 	const Rule &rule = kind == "cuda" ? cuda_rule : cpu_rule;
 	Blocks blocks(count); Pairs pairs;
 	for (Block &block : blocks) {
-		block.calls = read_calls(); block.null = read_calls(); block.heads = read_values(); block.null_heads = read_values(); block.bells = read_values();
-		pairs.emplace_back(block.value(rule), block.constant());
+		std::cin >> block.delta_ns; block.calls = read_calls(); block.null = read_calls(); block.heads = read_values(); block.null_heads = read_values(); block.bells = read_values();
+		pairs.emplace_back(block.value(rule), block.constant(rule));
 	}
 	Values own = read_values(), values = values_of(blocks, rule);
 	Summary s(blocks, own, rule); Comparison c(pairs);
@@ -542,7 +542,7 @@ class Call:
 
 
 def made_up_block(chance, calls, has_gpu, is_idle, over):
-	block, switch = statistics.Block(), 150_000 if has_gpu else 0
+	block, switch = statistics.Block(chance.gauss(0, 800) if has_gpu else 0.0), 150_000 if has_gpu else 0
 	for index in range(calls):
 		touch = (0.2 if is_idle and index % 2 else 1) * switch + chance.random() * 100
 		block.calls.append(Call(chance.gauss(60_000, 5_000), touch, chance.gauss(20_000, 500) + over))
@@ -561,7 +561,7 @@ def as_input(kind, blocks, own):
 		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns"))
 	parts = [f"{kind} {len(blocks)}"]
 	for block in blocks:
-		parts += [calls(block.calls), calls(block.null), listed(block.heads), listed(block.null_heads), listed(block.bells)]
+		parts += [repr(block.delta_ns), calls(block.calls), calls(block.null), listed(block.heads), listed(block.null_heads), listed(block.bells)]
 	return "\n".join([*parts, listed(own)]) + "\n"
 
 
@@ -569,7 +569,7 @@ def expected_figures(kind, blocks, own):
 	rule = statistics.RULES[kind]
 	summary = statistics.Summary(blocks, own, rule)
 	values = [block.value(rule) for block in blocks]
-	pairs = [(value, block.constant()) for value, block in zip(values, blocks)]
+	pairs = [(value, block.constant(rule)) for value, block in zip(values, blocks)]
 	compared = statistics.Comparison(pairs)
 	return [summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median, summary.best, summary.worst, summary.constant,
 		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(pairs, rule),
