@@ -27,7 +27,7 @@ OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/loc
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
 # Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the driver.
-LIMITS = {"CPU": ("--memory", "1024", "--disk", "256", "--processes", "256")}
+LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Whether it was forked from the zygote.
 LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
