@@ -5,7 +5,7 @@
 // verdict: wrong answer or compile error or protocol violation or runtime error
 // task: numbers_cu
 // engines: isolated
-// on: compiler gpu
+// on: gpu
 // mode: ranked
 #include "task.h"
 
