@@ -47,6 +47,7 @@ LIMIT_S = 120.0
 # Of one call. The first one of a case compiles and tunes, so that it may take half of the time that is left.
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
+MOST_TEST_SLOTS = 2                      # where nothing is timed
 LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
 SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
 	(0x10, "sync boost"))
@@ -252,17 +253,22 @@ class Trial:
 		self.judge, self.case, self.null, self.until = judge, case, null, until
 		self.device, self.task, self.rule = judge.device, judge.task, judge.rule
 		self.patience = {}
+		self.begun, self.slots = [], 0
 		self.numbers = itertools.count()  # of inputs, none of which is made twice
 		self._after = None                # the list that the next head's duration goes to
 
 	def fresh(self, purpose, number=None):
 		return self.judge.make(*self.case.fresh(purpose, next(self.numbers) if number is None else number))
 
-	def begin(self, image):
-		sides = list(self.patience) + ([self.null] if self.null else [])
-		slots = self.device.slots_for(sum(image.slot_bytes()), len(sides))
-		for side in sides:
-			side.begin(image, self.device, slots)
+	def need_slots(self, side, image):
+		"""Gives a side its memory when it is first called: frames for one that is never called would pile up."""
+		if side in self.begun:
+			return
+		if not self.slots:
+			sides = len(self.patience) + bool(self.null)
+			self.slots = min(self.device.slots_for(sum(image.slot_bytes()), sides), MOST_TEST_SLOTS if not self.null else staging.MOST_SLOTS)
+		side.begin(image, self.device, self.slots)
+		self.begun.append(side)
 
 	def play(self, side, data, image, pinned=True):
 		"""One call, checked. Returns Taken and what the check says; (None, "") where the output has a new form."""
@@ -279,6 +285,7 @@ class Trial:
 
 	def _play(self, side, data, image, pinned):
 		patience, began = self.patience[side], monotonic()
+		self.need_slots(side, image)
 		taken = side.play(image, patience.limit_s(), pinned)
 		patience.note(began)
 		if taken is None:
@@ -290,6 +297,7 @@ class Trial:
 		return taken, message
 
 	def play_null(self, side, image, heads=None):
+		self.need_slots(self.null, image)
 		self.null.follow(side, self.task.classes)
 		taken = self.null.play(image, FIRST_CALL_S)
 		if taken is None:
@@ -307,7 +315,6 @@ class Trial:
 		"""A call of each that does not count: it compiles, and shows the form of the output."""
 		self.patience = {side: Patience(self.judge.budget) for side in sides}
 		data, image = self.fresh("prepare")
-		self.begin(image)
 		for side in sides:
 			self.play(side, data, image, pinned=False)
 
@@ -420,7 +427,7 @@ class Trial:
 			measurement.blocks.append(blocks[measurement])
 
 	def end(self):
-		for side in [*self.patience, *([self.null] if self.null else [])]:
+		for side in self.begun:
 			side.end()
 
 

@@ -260,7 +260,8 @@ def forms_are_timed_as_well():
 @test
 def an_input_may_change_its_form_later():
 	growing = ADDS.replace("return [random.randrange(1000) for _ in range(count)]",
-		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count + (calls > 4) * calls * 7 % 90)]").replace("import random", "import random\ncalls = 0")
+		"global calls\n\tcalls += 1\n\treturn [random.randrange(1000) for _ in range(count + (calls > 4) * calls * 7 % 90)]")
+	growing = growing.replace("import random", "import random\ncalls = 0")
 	ends_with(engine.judge(ENGINE, SUM, growing, "leaderboard", COUNTS), 0)
 
 
@@ -395,6 +396,15 @@ def a_submission_that_raises_ends_with_1_and_its_own_lines():
 	ends_with(result, 1, "test.0.error: custom_kernel raised NotImplementedError: not yet", "submission.py")
 	lacks(result.text, "contestant.py")
 	ends_with(adds("def custom_kernel(data):\n\traise SystemExit(0)\n"), 1, "SystemExit")
+
+
+@test
+def failing_in_many_cases_does_not_stop_the_others():
+	choosy = "def custom_kernel(data):\n\tif len(data) < 9: raise ValueError('too short')\n\treturn sum(data)\n"
+	result = adds(choosy, "benchmark", "".join(f"count: {count}; seed: 1\n" for count in range(1, 10)))
+	ends_with(result, 1, "benchmark.7.error: custom_kernel raised ValueError: too short", "benchmark.8.status: pass", "check: fail")
+	result = adds(mode="test", cases="".join(f"count: {count}; seed: 1\n" for count in range(1, 30)))
+	ends_with(result, 0, "test.28.status: pass")
 
 
 @test
@@ -802,7 +812,8 @@ def a_comparison_is_decided_by_the_ratio():
 def structures_of_python_are_those_of_native_h():
 	structures = {"hello": wire.Hello, "frame": wire.Frame, "probe": wire.Probe, "call": wire.Call, "order": wire.Order, "affinity": wire.Affinity,
 		"memory": wire.Memory, "device_state": wire.DeviceState}
-	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "LOAD": wire.LOAD, "RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
+	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "LOAD": wire.LOAD,
+		"RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
 		"RAISED": wire.RAISED, "NO_OUTPUT": wire.NO_OUTPUT, "HELLO": wire.HELLO, "INPUTS": wire.INPUTS, "OUTPUTS": wire.OUTPUTS, "INPUT": wire.INPUT,
 		"READY": wire.READY, "MAPPED": wire.MAPPED, "SPEC": wire.SPEC, "TEXT": wire.TEXT}
 	prints = [f'printf("%zu ", sizeof(struct isolated_{name}));' for name in structures]
@@ -836,8 +847,9 @@ def the_submission_may_be_called_otherwise():
 
 
 @test
-def a_rival_that_fails_is_named():
-	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 112, "The other submission failed: expected")
+def a_rival_that_fails_is_named_and_is_not_the_submissions_fault():
+	ends_with(adds(mode="compare", rival="def custom_kernel(data): return 0\n"), 2, "The other submission failed: expected")
+	ends_with(adds(mode="compare", rival="raise KeyError\n"), 2, "The other submission failed: submission.py raised KeyError")
 	ends_with(adds(mode="compare", rival="import os\ndef custom_kernel(data): os._exit(0)\n"), 117, "The other submission's process ended")
 
 
@@ -845,12 +857,14 @@ def a_rival_that_fails_is_named():
 
 @test
 def a_task_that_cannot_be_split_says_why():
-	for given, sentence in (("torch.Generator()", "The input is a Generator, which"), ("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
+	for given, sentence in (("torch.Generator()", "The input is a Generator, which"),
+			("[torch.zeros(2), {'w': torch.nn.Linear(1, 1)}]", "The input's part [1]['w'] is a Linear"),
 			("[torch.zeros(3).to_sparse()]", "part [0] is a tensor that is not strided"), ("{1.5: 2}", "has a key of type float"),
 			("{'a': __import__('numpy').zeros(2)}", "part ['a'] is a ndarray"), ("[1] * 500", "more than 400 parts"), ("1 << 64", "is an int"),
 			("torch.zeros(3).max(0)", "class max"), ("[torch.zeros([1] * 9)]", "more than 8 dimensions"), ("Mine(3)", "class Mine"),
 			("[lambda: 3]", "is a function")):
-		reference = f"import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\ndef generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n"
+		reference = ("import collections\nimport torch\nMine = collections.namedtuple('Mine', 'a')\n"
+			f"def generate_input(seed): return {given}\ndef check_implementation(data, output): return True\n")
 		result = judge(reference=reference, cases="seed: 1\n")
 		ends_with(result, 115, sentence)
 		equal(list(result.lines), ["error"])
@@ -859,7 +873,8 @@ def a_task_that_cannot_be_split_says_why():
 @test
 def nor_can_one_of_changing_form_or_with_another_interface():
 	changing = "import torch\ndef generate_input(seed): return torch.zeros(seed % 1000 + 1)\ndef check_implementation(data, output): return True\n"
-	for reference, sentence in ((changing, "different forms"), ("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n", "does not take the arguments"),
+	for reference, sentence in ((changing, "different forms"),
+			("def generate_input(length): return 1\ndef check_implementation(a, b): return True\n", "does not take the arguments"),
 			("def generate_input(seed): return 1\n", "has no function check_implementation")):
 		ends_with(engine.judge(ENGINE, RIGHT, reference, "test", "seed: 5\n"), 115, sentence)
 	with_gpus = adds(POPCORN_GPUS="2")
@@ -872,8 +887,9 @@ def faults_of_the_task_are_not_the_submissions():
 	ends_with(adds(cases="count 3\n"), 113, "line 1")
 	ends_with(adds(cases="\n"), 113, "no cases")
 	ends_with(adds(secret="0x12"), 113, "POPCORN_SEED")
-	ends_with(engine.judge(ENGINE, SUM, ADDS.replace("return [random", "raise ValueError('odd')\n\treturn [random"), "test", COUNTS), 113, "generate_input raised ValueError: odd")
-	ends_with(engine.judge(ENGINE, SUM, ADDS.replace("return (True", "return None\n\treturn (True"), "test", COUNTS), 113, "returned None")
+	raising, silent = ADDS.replace("return [random", "raise ValueError('odd')\n\treturn [random"), ADDS.replace("return (True", "return None\n\treturn (True")
+	ends_with(engine.judge(ENGINE, SUM, raising, "test", COUNTS), 113, "generate_input raised ValueError: odd")
+	ends_with(engine.judge(ENGINE, SUM, silent, "test", COUNTS), 113, "returned None")
 
 
 if __name__ == "__main__":
