@@ -28,7 +28,8 @@ def generate_input(seed):
 def check_implementation(data, output):
     return output == data, f"expected {data}, got {output}"
 """
-# A harness without torch, so that these tests measure the worker and not an import.
+# A harness without torch, so that these tests measure the worker and not an import; its figures are made up, so the task asks for the
+# engine that runs it.
 HARNESS = """
 import os, sys, time
 from reference import check_implementation, generate_input
@@ -68,6 +69,7 @@ config: {main: eval.py}
 tests: [{seed: 1}, {seed: 2}]
 benchmarks: [{seed: 3}]
 gpus: [CPU]
+podium: {engine: custom}
 """
 
 

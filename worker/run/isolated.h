@@ -13,7 +13,10 @@ enum isolated_program {
 };
 
 /* Exit codes that only a judge has. */
-enum { JUDGE_RAISED = 1, JUDGE_CUDA = 110, JUDGE_WRONG = 112, JUDGE_TIMEOUT = 114, JUDGE_CANNOT_SPLIT = 115, JUDGE_VIOLATION = 116, JUDGE_LOSS = 117 };
+enum {
+	JUDGE_RAISED = 1, JUDGE_CUDA = 110, JUDGE_WRONG = 112, JUDGE_TIMEOUT = 114, JUDGE_CANNOT_SPLIT = 115, JUDGE_VIOLATION = 116,
+	JUDGE_LOSS = 117,
+};
 
 /* The verdict on a stage; results_finish() has been called. What the judge could not do is never the submission's fault. */
 void judge_isolated(const struct process processes[static PROGRAMS], const struct process_result ended[static PROGRAMS], size_t count,

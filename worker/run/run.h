@@ -50,7 +50,8 @@ struct stage {
 
 /* Writes the task's files, read-only, into the run folder of a workspace's open stage: those for which `wanted` says so, all of them if it
  * is NULL. stage_write_files writes the submission as well, into the job's own workspace. */
-int stage_write_task(const struct job *job, const struct workspace *workspace, bool (*wanted)(const struct job *job, const char *path), struct error *error);
+int stage_write_task(const struct job *job, const struct workspace *workspace, bool (*wanted)(const struct job *job, const char *path),
+	struct error *error);
 int stage_write_files(struct run *run, bool (*wanted)(const struct job *job, const char *path), struct error *error);
 
 /* Fills in what every program has that starts in the run folder of a workspace's open stage: host, folder, watch, and of its view what all

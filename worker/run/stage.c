@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-int stage_write_task(const struct job *job, const struct workspace *workspace, bool (*wanted)(const struct job *job, const char *path), struct error *error)
+int stage_write_task(const struct job *job, const struct workspace *workspace, bool (*wanted)(const struct job *job, const char *path),
+	struct error *error)
 {
 	for (size_t i = 0; i < job->files.count; i++) {
 		const struct file *file = &job->files.files[i];

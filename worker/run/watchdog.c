@@ -182,7 +182,8 @@ void watchdog_start(struct watchdog *watchdog, const struct sandbox *sandbox, co
 {
 	bool has_group = sandbox->group.folder >= 0;
 	*watchdog = (struct watchdog){
-		.sandbox = sandbox, .kin = { programs, count, sandbox->program, with_orphans }, .event = has_group ? sandbox->group.count : -1, .next_ms = has_group ? -1 : clock_ms() + shortest_ms,
+		.sandbox = sandbox, .kin = { programs, count, sandbox->program, with_orphans },
+		.event = has_group ? sandbox->group.count : -1, .next_ms = has_group ? -1 : clock_ms() + shortest_ms,
 	};
 }
 
