@@ -26,7 +26,7 @@ enum {
 };
 
 /* What the contestant does in a call; its low byte is the slot, the rest the duration in us. */
-enum work { HONEST = 1, EARLY };
+enum work { HONEST = 1, EARLY, COPY, COPY_AND_KERNEL };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MUST(call) must((call), #call)
@@ -150,12 +150,25 @@ static void launch_nothing(const struct kernels *kernels)
 	CUDA(cuCtxSynchronize());
 }
 
+/* What needs no SM: the input to the host, the output back, by the copy engines, which do not wait for the judge's head.
+ * `by_way` is pinned. A kernel afterwards makes it look like any other call. */
+static void work_beside_the_sms(const struct kernels *kernels, bool with_kernel, uint64_t output, void *by_way)
+{
+	CUDA(cuMemcpyDtoHAsync(by_way, output + output_bytes / 2, 4096, CU_STREAM_LEGACY));
+	CUDA(cuStreamSynchronize(CU_STREAM_LEGACY));
+	CUDA(cuMemcpyHtoDAsync(output + output_bytes - 4096, by_way, 4096, CU_STREAM_LEGACY));
+	CUDA(cuStreamSynchronize(CU_STREAM_LEGACY));
+	if (with_kernel)
+		launch_nothing(kernels);
+}
+
 static void serve(struct isolated_page *page, int socket, const struct kernels *kernels, uint64_t output)
 {
 	struct isolated_order order;
 	struct isolated_affinity affinity;
-	void *clock;
+	void *clock, *by_way;
 	CUDA(cuMemHostAlloc(&clock, sizeof(uint64_t), CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+	CUDA(cuMemHostAlloc(&by_way, 4096, CU_MEMHOSTALLOC_PORTABLE));
 	memset(clock, 0, sizeof(uint64_t));
 	for (;;) {
 		MUST(isolated_await(page, socket, &order));
@@ -166,6 +179,8 @@ static void serve(struct isolated_page *page, int socket, const struct kernels *
 		double own = 1;
 		if (order.command == ISOLATED_EMPTY)
 			launch_nothing(kernels);
+		else if ((order.slot & 0xff) >= COPY)
+			work_beside_the_sms(kernels, (order.slot & 0xff) == COPY_AND_KERNEL, output, by_way);
 		else if (order.command == ISOLATED_CALL)
 			own = do_work(kernels, order.slot, output, clock);
 		isolated_done(page, ISOLATED_RETURNED, 0, own);
@@ -336,6 +351,11 @@ static double time_calls(struct judge *judge, const struct way *way)
 	return median;
 }
 
+static void print_difference(double us)
+{
+	printf("  %-58s %9s %9.2f\n", "    minus the null call behind a head", "", us);
+}
+
 static void print_costs(struct judge *judge)
 {
 	static const struct way ways[] = {
@@ -343,6 +363,10 @@ static void print_costs(struct judge *judge)
 		{ "null call, staging waited for", ISOLATED_EMPTY, 0, 0, false, false },
 		{ "null call behind a head", ISOLATED_EMPTY, 0, 0, true, false },
 		{ "null call behind a head, with 2 probes", ISOLATED_EMPTY, 0, 0, true, true },
+	};
+	static const struct way beside[] = {
+		{ "no kernel: 4 KiB to the host and back, behind a head", ISOLATED_CALL, COPY, 0, true, false },
+		{ "the same and then an empty kernel, behind a head", ISOLATED_CALL, COPY_AND_KERNEL, 0, true, false },
 	};
 	double medians[COUNT(ways)];
 	printf("\n  %-58s %9s %9s %9s\n", "microseconds", "5 %", "median", "95 %");
@@ -354,8 +378,10 @@ static void print_costs(struct judge *judge)
 		snprintf(name, sizeof name, "a kernel that runs for %u us, behind a head", durations_us[i]);
 		struct way way = { name, ISOLATED_CALL, HONEST, durations_us[i], true, false };
 		const double median = time_calls(judge, &way);
-		printf("  %-58s %9s %9.2f\n", "    minus the null call behind a head", "", median - medians[2]);
+		print_difference(median - medians[2]);
 	}
+	for (size_t i = 0; i < COUNT(beside); i++)
+		print_difference(time_calls(judge, &beside[i]) - medians[2]);
 }
 
 static bool is_unfinished(const struct judge *judge)
