@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Attacks on podium-run, the real program: each file in cases/ is one, and case.py says how to read it.
 
-	tests/redteam/attacks.test.py [--on cpu|gpu] [WORD...]     those whose number is, or whose name contains, a WORD
-	tests/redteam/attacks.test.py --write-jobs DIR             what a GPU host needs of the task folders; for
-	                                                           PODIUM_REDTEAM_JOBS=DIR there
+	tests/redteam/attacks.test.py [--on cpu|gpu] [--engine isolated|custom] [--repeats N] [WORD...]
+		those whose number is, or whose name contains, a WORD; honest ones, which must not fail, N times
+	tests/redteam/attacks.test.py --write-jobs DIR
+		what a GPU host needs of the task folders; for PODIUM_REDTEAM_JOBS=DIR there
 
+Each attack is made on both engines where its task can be split; what must become of it there may differ.
 After each of them the host must be as it was (no process, no file, nothing changed, nobody reached) and an honest job
 must pass. What cannot be stopped today is run and listed as skipped, with its reason; once it is stopped, the test
 fails until its line `cannot-stop` is gone. Attacks that need a GPU run on a GPU host, where tests/gpu/check starts this.
 """
+import argparse
 import base64
 import functools
 import gzip
@@ -29,20 +32,25 @@ from tap import Skip, test  # noqa: E402
 
 FASTEST_NS = 1000  # nothing that the tasks here time takes less
 MOST_LOG_BYTES = 70 * 1024
-CATALOGUE = [*range(1, 35), 36, 37, 39, 40, 45, 46, 50, 53]  # those that a CPU suffices for, and 29
-GPU_CATALOGUE = [29, *range(64, 69)]
+# The numbers of the catalogue: those that a CPU suffices for, and those that need a GPU, or mean more there.
+CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 70]
+GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71)]
 
 
 def read_arguments(words):
-	on = "cpu"
-	if words[:1] == ["--on"]:
-		on, words = words[1], words[2:]
-	return on, words
+	parser = argparse.ArgumentParser()
+	parser.add_argument("--on", choices=("cpu", "gpu"), default="cpu")
+	parser.add_argument("--engine", choices=cases.ENGINES)
+	parser.add_argument("--repeats", type=int, default=1)
+	parser.add_argument("--write-jobs", type=pathlib.Path)
+	parser.add_argument("words", nargs="*")
+	return parser.parse_args(words)
 
 
-if sys.argv[1:2] == ["--write-jobs"]:
-	sys.exit(write_jobs(pathlib.Path(sys.argv[2])))
-ON, WORDS = read_arguments(sys.argv[1:])
+OPTIONS = read_arguments(sys.argv[1:])
+if OPTIONS.write_jobs:
+	sys.exit(write_jobs(OPTIONS.write_jobs))
+ON, WORDS = OPTIONS.on, OPTIONS.words
 
 
 @functools.lru_cache(None)
@@ -105,6 +113,8 @@ def unwanted(one):
 def unmet(one, result):
 	"""In which respects the attack was not stopped: sentences."""
 	found = []
+	if result.engine != one.engine:
+		found.append(f"it ran on the engine {result.engine}: {result.engine_reason}")
 	if result.verdict not in one.verdicts:
 		found.append(f"the verdict is {result.verdict}, not {' or '.join(one.verdicts)}: {result.reason}")
 	found += [f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)]
@@ -118,6 +128,52 @@ def unmet(one, result):
 	return found
 
 
+# ---- charges ----
+
+def times(result):
+	"""{case: ns}"""
+	return {event["spec"]: event["mean_ns"] for event in result.events if event["event"] == "case" and "mean_ns" in event}
+
+
+@functools.lru_cache(None)
+def measure(one, task, variant):
+	"""What an honest variant is charged."""
+	result = submit(one, one.text, task, variant)
+	if result.verdict != "passed":
+		raise AssertionError(f"{one.title(variant)}, which is honest, got {result.verdict}: {result.reason}")
+	return times(result)
+
+
+def measure_truth(one, task, variant):
+	"""What the work takes that the attack is to be charged for."""
+	return measure(one, task, one.truth_of(variant)) if one.truth and ON == "gpu" else {}
+
+
+def least_charge(one, honest_ns):
+	return max(one.floor_ns, min(one.charged * honest_ns, honest_ns - one.spared_ns) if honest_ns else 0)
+
+
+def faults_of_time(one, truth, event):
+	"""What is wrong with how a case was timed: sentences."""
+	charged_ns, honest_ns = event["mean_ns"], truth.get(event["spec"])
+	beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}" if honest_ns else ""
+	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls", flush=True)
+	least_ns = least_charge(one, honest_ns)
+	if charged_ns < least_ns:
+		yield f"it was charged {charged_ns / 1000:.2f} us, where {least_ns / 1000:.2f} us are the least"
+	if event["runs"] < one.runs and ON == "gpu":
+		yield f"only {event['runs']} calls count, not {one.runs}"
+	if one.named and ON == "gpu" and not event.get(one.named, 0) > 0:
+		yield f"there is no {one.named}"
+
+
+def undercharged(one, truth, result):
+	"""Cases that were not timed as they must be: sentences."""
+	is_timed = one.floor_ns or truth or one.named or one.runs
+	timed = [event for event in result.events if event["event"] == "case" and "mean_ns" in event]
+	return [f"{event['spec']}: {fault}" for event in timed if is_timed and result.verdict == "passed" for fault in faults_of_time(one, truth, event)]
+
+
 def excess(result):
 	"""Logs that are longer than they may be."""
 	return [f"the {stream} of stage {position} has {len(result.log(stream, position).encode())} bytes" for stream in ("stdout", "stderr")
@@ -125,8 +181,9 @@ def excess(result):
 
 
 def submit(one, text, task, variant, beside=""):
-	words = (task, variant, beside)
-	return host().run(task, host().fill_in(text, *words), one.mode, device_of(one), json.loads(host().fill_in(one.change, *words)))
+	words = (task, variant, beside, one.engine)
+	change = json.loads(host().fill_in(one.change, *words))
+	return host().run(task, host().fill_in(text, *words), one.mode, device_of(one), change, one.engine)
 
 
 def start_beside(one):
@@ -159,8 +216,9 @@ def attack(one, variant, task):
 	return result, host().harm() + excess(result)
 
 
-def python_tasks():
-	return [folder.name for folder in sorted((ROOT / "tasks").iterdir()) if not folder.name.endswith("_cu") and folder.is_dir()]
+def python_tasks(engine):
+	return [folder.name for folder in sorted((ROOT / "tasks").iterdir()) if not folder.name.endswith("_cu") and folder.is_dir()
+		and (engine == "custom" or (folder / "reference.py").exists())]
 
 
 def stage(one):
@@ -169,18 +227,24 @@ def stage(one):
 	if lack:
 		raise Skip(lack)
 	open_ways, stopped = [], []
-	for task in python_tasks() if one.task == "every" else [one.task]:
-		for variant in one.variants:
+	for task in python_tasks(one.engine) if one.task == "every" else [one.task]:
+		for variant in one.variants * (OPTIONS.repeats if one.is_repeatable else 1):
 			what = f"{one.title(variant)}{' against ' + task if one.task == 'every' else ''}"
-			began = time.monotonic()
-			result, harm = attack(one, variant, task)
-			missed = unmet(one, result)
-			print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s", flush=True)
-			if harm:
-				raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
+			missed = run_variant(one, variant, task, what)
 			(open_ways if missed else stopped).append((what, missed))
-	host().expect_honest()
+	host().expect_honest(one.engine)
 	report(one, open_ways, stopped)
+
+
+def run_variant(one, variant, task, what):
+	"""In which respects it was not stopped: sentences."""
+	truth, began = measure_truth(one, task, variant), time.monotonic()
+	result, harm = attack(one, variant, task)
+	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s", flush=True)
+	missed = unmet(one, result) + undercharged(one, truth, result)
+	if harm:
+		raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
+	return missed
 
 
 def report(one, open_ways, stopped):
@@ -195,7 +259,7 @@ def report(one, open_ways, stopped):
 # ---- the list ----
 
 def wanted(one):
-	return not WORDS or any(word == one.number or word in one.name for word in WORDS)
+	return OPTIONS.engine in (None, one.engine) and (not WORDS or any(word == one.number or word in one.name for word in WORDS))
 
 
 def register(one):
@@ -218,10 +282,10 @@ EVERY = register_all()
 
 @test
 def every_number_of_the_catalogue_has_a_case():
-	there = {one.number for one in EVERY if set(one.on) & {"cpu", "compiler"}}
-	missing = [number for number in CATALOGUE if str(number) not in there]
-	missing += [number for number in GPU_CATALOGUE if not any(one.number.rstrip("bg") == str(number) and "gpu" in one.on for one in EVERY)]
-	tap.equal(missing, [])
+	def missing(numbers, places):
+		there = {one.number.rstrip("abcdefg") for one in EVERY if set(one.on) & places}
+		return [number for number in numbers if str(number) not in there]
+	tap.equal(missing(CATALOGUE, {"cpu", "compiler"}) + missing(GPU_CATALOGUE, {"gpu"}), [])
 
 
 sys.argv[1:] = []  # its words are chosen above

@@ -10,6 +10,8 @@ The first has the number in the catalogue and the name. Then:
 	attempts     what the attack does
 	required     what must become of it (below)
 	verdict      the job's verdict, several with `or` between them; default: passed
+	engines      which engines it is made on: isolated, custom, or both; default: both for Python tasks with a reference.py, whose
+	             modes both engines know, else custom
 	form         py or cu, by the file's ending
 	task         a folder in tasks/ beside the cases, or in the project's tasks/; `every`: each Python task that ships;
 	             default: probe_py, and for cu plain_cu
@@ -23,6 +25,16 @@ The first has the number in the catalogue and the name. Then:
 	beside       a program in cases/ that runs on the host meanwhile; what it prints first stands for @BESIDE@
 	needs        walls, as `podium-run --walls` names them, without which the attack would harm the host: it is not run then
 	cannot-stop  why it is not stopped today; the attack is run nevertheless, and listed; should it be stopped, the line must go
+	floor        microseconds that each case of what passes is charged at least, since the attack cannot take less
+	truth        the variant that does the same work honestly, `*` in it being the other's name up to its last hyphen. On a GPU, where times are steady, it is run first and must pass;
+	             the others, where they pass at all, are charged for each case at least
+	charged      this share of its time (default 0.97), or
+	spared       so many microseconds less than it, the most that the engine's description admits (docs/judge.md); default 0
+	named        a figure of a case that must be there on a GPU and above 0, such as gap_ns: what is charged is said
+	runs         how many calls must count at least in each case on a GPU; on a CPU time ends a case sooner
+	repeatable   yes: --repeats N runs each variant N times
+
+A key with an engine's name in front, as in `custom cannot-stop: ...` or `isolated verdict: ...`, holds for that engine alone.
 
 What is required:
 
@@ -33,44 +45,72 @@ What is required:
 
 In the file, @MARK@ is a word that names what this run leaves anywhere, @VICTIM@ a folder on the host that the attack
 aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's loopback, @TASK@ the task, @RIGHT@ a right
-submission to it, @PROGRAMS@ a folder; @VARIANT@ and @BESIDE@ are as above.
+submission to it, @PROGRAMS@ a folder, @ENGINE@ the engine; @VARIANT@ and @BESIDE@ are as above.
 """
 import pathlib
 import re
 
-CASES = pathlib.Path(__file__).resolve().parent / "cases"
+HERE = pathlib.Path(__file__).resolve().parent
+CASES = HERE / "cases"
+TASKS = (HERE / "tasks", HERE.parents[1] / "tasks")
+ENGINES = ("isolated", "custom")
 KEYS = {"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before", "beside", "programs", "never", "needs",
-	"cannot-stop"}
+	"cannot-stop", "floor", "truth", "charged", "spared", "named", "runs", "repeatable"}
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
 COMMENT = {".py": "# ", ".cu": "// "}
 
 
 class Case:
-	def __init__(self, path):
-		self.path, self.text = path, path.read_text()
-		self.number, self.name, head = read_head(path, self.text)
-		for key in ("attempts", "required"):
-			if key not in head:
-				raise ValueError(f"{path.name} has no line \"{key}\"")
-		self.attempts, self.required = head["attempts"], head["required"]
-		if self.required not in REQUIREMENTS:
-			raise ValueError(f"{path.name} requires {self.required!r}, not one of {', '.join(sorted(REQUIREMENTS))}")
-		self.verdicts = head.get("verdict", "passed").split(" or ")
-		self.form = head.get("form", path.suffix[1:])
-		self.task = head.get("task", "probe_py" if self.form == "py" else "plain_cu")
-		self.mode = head.get("mode", "test")
-		self.on = head.get("on", "compiler" if self.form == "cu" else "cpu").split()
-		self.variants = head.get("variants", "").split() or [""]
-		self.change = head.get("change", "{}")
-		self.before = head.get("before")
-		self.programs = head.get("programs", "").split()
-		self.never = head.get("never")
-		self.beside = head.get("beside")
-		self.needs = head.get("needs", "").split()
-		self.cannot_stop = head.get("cannot-stop")
+	"""A file as it is run on one engine."""
+
+	def __init__(self, path, text, number, name, head, engine):
+		self.path, self.text, self.number, self.name, self.engine = path, text, number, name, engine
+		def said(key, default=None):
+			return head.get(f"{engine} {key}", head.get(key, default))
+		self.attempts, self.required = said("attempts"), said("required")
+		if not self.attempts or self.required not in REQUIREMENTS:
+			raise ValueError(f"{path.name} says not what it attempts, or requires {self.required!r}, not one of {', '.join(sorted(REQUIREMENTS))}")
+		self.verdicts = said("verdict", "passed").split(" or ")
+		self.form, self.task = form_of(path, head), task_of(path, head)
+		self.mode = said("mode", "test")
+		self.on = said("on", "compiler" if self.form == "cu" else "cpu").split()
+		self.variants = said("variants", "").split() or [""]
+		self.change = said("change", "{}")
+		self.before, self.never, self.beside = said("before"), said("never"), said("beside")
+		self.programs, self.needs = said("programs", "").split(), said("needs", "").split()
+		self.cannot_stop = said("cannot-stop")
+		self.truth, self.charged, self.spared_ns = said("truth"), float(said("charged", "0.97")), float(said("spared", "0")) * 1000
+		self.floor_ns, self.named, self.runs = float(said("floor", "0")) * 1000, said("named"), int(said("runs", "0"))
+		self.is_repeatable = said("repeatable") == "yes"
+
+	def truth_of(self, variant):
+		return self.truth and self.truth.replace("*", variant.rpartition("-")[0])
 
 	def title(self, variant):
-		return f"{self.number} {self.name}{' ' + variant if variant else ''}"
+		return f"{self.number} {self.name} ({self.engine}){' ' + variant if variant else ''}"
+
+
+def form_of(path, head):
+	return head.get("form", path.suffix[1:])
+
+
+def task_of(path, head):
+	return head.get("task", "probe_py" if form_of(path, head) == "py" else "plain_cu")
+
+
+def can_be_split(path, head):
+	"""Whether the isolated engine takes the case's task; of `every` it takes all that it can."""
+	task = task_of(path, head)
+	return head.get("mode") != "profile" and (task == "every" or any((top / task / "reference.py").exists() for top in TASKS))
+
+
+def engines_of(path, head):
+	return head.get("engines", " ".join(ENGINES) if can_be_split(path, head) else "custom").split()
+
+
+def is_key(words):
+	engine, _, key = words.rpartition(" ")
+	return words == "engines" or key in KEYS and engine in ("", *ENGINES)
 
 
 def read_head(path, text):
@@ -88,16 +128,23 @@ def read_head(path, text):
 	head = {}
 	for line in lines[1:]:
 		key, colon, value = line.partition(":")
-		if not colon or key not in KEYS or key in head:
+		if not colon or not is_key(key) or key in head:
 			raise ValueError(f"{path.name}: the line {line!r} of the head has no key, a wrong one, or one that was there before")
 		head[key] = value.strip()
 	return number, name, head
 
 
+def read(path):
+	text = path.read_text()
+	number, name, head = read_head(path, text)
+	return [Case(path, text, number, name, head, engine) for engine in engines_of(path, head)]
+
+
 def every():
-	"""All cases, by number. Files whose name begins with an underscore are companions."""
-	cases = [Case(path) for path in CASES.iterdir() if path.suffix in (".py", ".cu") and not path.name.startswith("_")]
-	names = [case.name for case in cases]
+	"""All cases, by number, for each engine. Files whose name begins with an underscore are companions."""
+	paths = [path for path in CASES.iterdir() if path.suffix in (".py", ".cu") and not path.name.startswith("_")]
+	cases = [case for path in paths for case in read(path)]
+	names = [(case.name, case.engine) for case in cases]
 	if len(set(names)) != len(names):
 		raise ValueError("two cases have one name")
-	return sorted(cases, key=lambda case: (int(re.match(r"\d+", case.number)[0]), case.number))
+	return sorted(cases, key=lambda case: (int(re.match(r"\d+", case.number)[0]), case.number, case.engine))

@@ -1,7 +1,10 @@
 """The CUDA driver by ctypes, for attacks on a GPU: a copy of it lies beside those submissions."""
 import ctypes
 
-cuda = ctypes.CDLL("libcuda.so.1")
+try:
+    cuda = ctypes.CDLL("libcuda.so.1")
+except OSError:
+    cuda = None  # cases that are made on a CPU as well
 
 PTX = b"""
 .version 7.0
@@ -25,6 +28,34 @@ again:
 	st.volatile.global.u64 [%b], %value;
 	bra again;
 }
+.visible .entry poll(.param .u64 source, .param .u64 output)
+{
+	.reg .u64 %a, %b, %at;
+	.reg .u32 %i, %x, %y, %old, %now, %left;
+	.reg .f32 %f;
+	.reg .pred %same, %more;
+	ld.param.u64 %a, [source];
+	ld.param.u64 %b, [output];
+	mov.u32 %x, %ctaid.x;
+	mov.u32 %y, %ntid.x;
+	mov.u32 %i, %tid.x;
+	mad.lo.u32 %i, %x, %y, %i;
+	mul.wide.u32 %at, %i, 4;
+	add.u64 %a, %a, %at;
+	add.u64 %b, %b, %at;
+	ld.volatile.global.u32 %old, [%a];
+	mov.u32 %left, 20000;
+again:
+	ld.volatile.global.u32 %now, [%a];
+	sub.u32 %left, %left, 1;
+	setp.eq.u32 %same, %now, %old;
+	setp.ne.and.u32 %more, %left, 0, %same;
+	@%more bra again;
+	mov.b32 %f, %now;
+	fma.rn.f32 %f, %f, 0f40400000, 0f3F800000;
+	st.global.f32 [%b], %f;
+	ret;
+}
 \0"""
 
 
@@ -35,12 +66,70 @@ def check(name, *arguments):
         raise OSError(result, f"{name} answers {result}")
 
 
-def launch(kernel, source, place):
-    """One thread of `peek` or `hang`, in the current context."""
+def cycles(seconds):
+    """What torch.cuda._sleep takes that long for, at the clock that the GPU has at most."""
+    import torch
+    return int(seconds * torch.cuda.get_device_properties(0).clock_rate * 1000) if hasattr(
+        torch.cuda.get_device_properties(0), "clock_rate") else int(seconds * 1.98e9)
+
+
+class Flag:
+    """A word in the host's memory that the GPU writes when it gets there."""
+
+    def __init__(self):
+        place = ctypes.c_void_p()
+        check("cuMemHostAlloc", ctypes.byref(place), ctypes.c_size_t(4096), 2)
+        self.word, self.count = ctypes.c_uint32.from_address(place.value), 0
+        self.address = place.value
+
+    def write(self, stream=0):
+        """Enqueues it; returns what wait() waits for."""
+        self.count += 1
+        check("cuStreamWriteValue32_v2", ctypes.c_void_p(stream), ctypes.c_uint64(self.address), ctypes.c_uint32(self.count), 0)
+        return self.count
+
+    def wait(self, ticket):
+        while self.word.value != ticket:
+            pass
+
+
+def load(kernel):
+    """A kernel of those above, in the current context."""
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     check("cuModuleLoadData", ctypes.byref(module), PTX)
     check("cuModuleGetFunction", ctypes.byref(function), module, kernel.encode())
+    return function
+
+
+def enqueue(function, source, place, blocks=1, threads=1, stream=0):
     words = [ctypes.c_uint64(source), ctypes.c_uint64(place)]
     pointers = (ctypes.c_void_p * 2)(*(ctypes.addressof(word) for word in words))
-    check("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, pointers, None)
+    check("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, ctypes.c_void_p(stream), pointers, None)
+
+
+def launch(kernel, source, place):
+    """One thread of `peek` or `hang`."""
+    enqueue(load(kernel), source, place)
     check("cuCtxSynchronize")
+
+
+def is_there():
+    return cuda is not None and cuda.cuInit(0) == 0
+
+
+class Window(ctypes.Structure):
+    """A launch attribute: which addresses are to stay in the L2 cache."""
+    _fields_ = [("base", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("share", ctypes.c_float), ("hit", ctypes.c_int), ("miss", ctypes.c_int),
+                ("rest", ctypes.c_char * 64)]
+
+
+def persist(bytes_at_most=1 << 30):
+    """Sets aside as much of the L2 cache as may be for what persists."""
+    most = ctypes.c_int()
+    check("cuDeviceGetAttribute", ctypes.byref(most), 108, 0)
+    check("cuCtxSetLimit", 6, ctypes.c_size_t(min(most.value, bytes_at_most)))
+
+
+def window(stream, address, count):
+    value = Window(address, min(count, 64 << 20), 1.0, 2, 1)
+    check("cuStreamSetAttribute", ctypes.c_void_p(stream), 1, ctypes.byref(value))

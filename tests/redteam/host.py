@@ -25,8 +25,9 @@ SEED = 271828182845
 USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
 SETTLE_S = 10
+HELPERS = ("attack.py", "gpu.py", "channel.py")
 # Small, so that bombs burst soon; a compiler and torch get along with them, and on a GPU the driver.
-LIMITS = {"CPU": ("--memory", "1024", "--disk", "256", "--processes", "256")}
+LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Whether it was forked from the zygote.
 LOOK = "from attack import custom_kernel, say\nsay(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
@@ -48,18 +49,18 @@ def own_folder(name, top):
 	"""A task folder of the attacks, complete."""
 	folder = top / name
 	shutil.copytree(HERE / "tasks" / name, folder)
-	for helper in ("attack.py", "gpu.py"):
+	for helper in HELPERS:
 		shutil.copy(HERE / helper, folder)
 	return folder
 
 
 def write_jobs(out):
-	"""The jobs of those folders, for a host that cannot read folders."""
+	"""The jobs of those folders, and of others that scripts of tests/gpu submit, for a host that cannot read folders."""
 	out.mkdir(parents=True, exist_ok=True)
 	with tempfile.TemporaryDirectory() as top:
-		for folder in (HERE / "tasks").iterdir():
-			jobs = jobs_of(own_folder(folder.name, pathlib.Path(top)))
-			(out / f"{folder.name}.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs))
+		folders = [own_folder(folder.name, pathlib.Path(top)) for folder in (HERE / "tasks").iterdir()]
+		for folder in [*folders, *(ROOT / "tests" / "gpu" / "tasks").iterdir(), ROOT / "tasks" / "vectoradd_py"]:
+			(out / f"{folder.name}.jsonl").write_text("".join(json.dumps(job) + "\n" for job in jobs_of(folder)))
 
 
 def merge(base, change):
@@ -243,18 +244,19 @@ class Host:
 			return jobs_of(own_folder(name, self.top))[0]
 		return jobs_of(ROOT / "tasks" / name)[0]
 
-	def fill_in(self, text, task="", variant="", beside=""):
+	def fill_in(self, text, task="", variant="", beside="", engine=""):
 		"""A variant may hold other words, so its turn comes first."""
 		right = next((path.read_text() for name in ("right.py", "passed.py") if (path := ROOT / "tasks" / task / "samples" / name).exists()), "")
 		for word, value in (("VARIANT", variant), ("MARK", self.mark), ("VICTIM", str(self.victim)), ("SECRET", str(self.victim / "secret")),
-				("PORT", str(self.port)), ("PROGRAMS", str(self.programs)), ("BESIDE", beside), ("TASK", task), ("RIGHT", right)):
+				("PORT", str(self.port)), ("PROGRAMS", str(self.programs)), ("BESIDE", beside), ("ENGINE", engine), ("TASK", task),
+				("RIGHT", right)):
 			text = text.replace(f"@{word}@", value)
 		return text
 
-	def run(self, task, submission, mode="test", device=None, change=None):
+	def run(self, task, submission, mode="test", device=None, change=None, engine="custom"):
 		kind = self.task(task)
 		self.count += 1
-		message = {"id": self.count, "mode": mode, "device": device or self.device, "task": kind["task"], "files": kind["files"],
+		message = {"id": self.count, "mode": mode, "device": device or self.device, "task": {**kind["task"], "engine": engine}, "files": kind["files"],
 			"submission": {"name": kind["submission"]["name"], "text": submission}, "python": PYTHON, "nvcc": NVCC}
 		if mode == "ranked":
 			message["secret_seed"] = SEED
@@ -262,9 +264,9 @@ class Host:
 		self.runner.send({"job": message})
 		return self.runner.result(self.count)
 
-	def expect_honest(self):
+	def expect_honest(self, engine):
 		"""The next job is a good one, and must pass."""
-		result = self.run("probe_py", "def custom_kernel(data): return data + data\n")
+		result = self.run("probe_py", "def custom_kernel(data): return data + data\n", engine=engine)
 		if result.verdict != "passed":
 			raise AssertionError(f"the next honest job got {result.verdict}: {result.reason}")
 

@@ -79,6 +79,7 @@ class Result:
 		self.events = events
 		self.verdicts = [e for e in events if e["event"] == "verdict"]
 		self.verdict, self.reason = self.verdicts[0]["verdict"], self.verdicts[0]["reason"]
+		self.engine, self.engine_reason = self.verdicts[0]["engine"], self.verdicts[0].get("engine_reason", "")
 		self.stages = [e for e in events if e["event"] == "stage"]
 		self.ends = [e for e in events if e["event"] == "stage_end"]
 		self.cases = [e for e in events if e["event"] == "case"]

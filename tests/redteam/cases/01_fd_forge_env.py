@@ -3,8 +3,9 @@
 #   harness says otherwise
 # required: FORGE-IGNORED
 # verdict: runtime error
+# isolated verdict: runtime error or protocol violation
 # mode: ranked
-# cannot-stop: the harness of the custom engine reports from the submission's own process, so what it writes there cannot
+# custom cannot-stop: the harness of the custom engine reports from the submission's own process, so what it writes there cannot
 #   be told from what the harness would write
 import os
 from attack import forgery

@@ -4,6 +4,7 @@
 # required: FORGE-IGNORED
 # verdict: protocol violation or output limit
 # mode: ranked
+# engines: custom
 # variants: twice early no-case long-line many-lines no-key
 import os
 from attack import custom_kernel, result_pipes

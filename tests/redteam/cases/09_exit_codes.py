@@ -3,6 +3,8 @@
 # required: FORGE-IGNORED
 # verdict: runtime error or wrong answer
 # mode: ranked
+# isolated verdict: runtime error
+# isolated variants: import-0 import-112 import-115 import-117 call-0 call-112 call-115 call-116 call-117
 # variants: import-0 import-112 import-137 test-0 test-112 leaderboard-0 leaderboard-112 leaderboard-137
 import os
 import sys
@@ -14,6 +16,8 @@ if WHEN == "import":
 
 
 def custom_kernel(data):
+    if WHEN == "call":
+        os._exit(int(CODE))
     import inspect
     frame = inspect.currentframe()
     while frame.f_back and "mode" not in frame.f_locals:

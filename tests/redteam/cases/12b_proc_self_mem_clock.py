@@ -2,7 +2,7 @@
 # attempts: the same with the clock: clock_gettime of the C library becomes one that goes on by a nanosecond at each call
 # required: FORGE-IGNORED
 # mode: ranked
-# cannot-stop: the custom engine reads the clock in the submission's own process
+# custom cannot-stop: the custom engine reads the clock in the submission's own process
 import ctypes
 import mmap
 import struct

@@ -2,7 +2,7 @@
 # attempts: to import the task's reference and to let it compute the answer
 # required: VERDICT
 # verdict: runtime error or wrong answer
-# cannot-stop: a harness of the custom engine needs the reference beside it, in the submission's own process
+# custom cannot-stop: a harness of the custom engine needs the reference beside it, in the submission's own process
 import reference
 
 

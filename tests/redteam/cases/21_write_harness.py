@@ -11,7 +11,8 @@ import torch
 from attack import attempt, custom_kernel
 
 PACKAGES = [sysconfig.get_paths()["purelib"], sysconfig.get_paths()["stdlib"], *sys.path[1:]]
-FILES = ["eval.py", "reference.py", "utils.py", "attack.py", "submission.py", "../cases.txt", torch.__file__, os.__file__, sys.executable,
+FILES = ["eval.py", "reference.py", "utils.py", "attack.py", "submission.py", "../cases.txt",
+         "../engine/contestant.py", "../engine/judge.py", "../engine/native.so", torch.__file__, os.__file__, sys.executable,
          os.path.realpath(sys.executable), "/etc/ld.so.preload", "/etc/ld.so.cache", "/etc/passwd", "/lib/x86_64-linux-gnu/libc.so.6",
          "/usr/bin/env", "/bin/sh", "/usr/local/cuda/bin/nvcc"]
 FOLDERS = [*{folder for folder in PACKAGES if os.path.isdir(folder)}, "/etc", "/usr/bin", "/usr/local/bin", "/usr/lib", "/bin", "/lib", "/",

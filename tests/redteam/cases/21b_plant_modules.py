@@ -4,24 +4,20 @@
 # required: DENIED
 # mode: ranked
 import os
-import sys
-from attack import could, custom_kernel, denied, say
+from attack import could, custom_kernel, denied
 
 NAMES = ["torch.py", "numpy.py", "triton.py", "sitecustomize.py", "usercustomize.py", "ast.py", "base64.py", "tokenize.py", "@MARK@.pth"]
+WAYS = [f"{place}/{name}" for place in (".", "..") for name in NAMES]
 LINE = "import os; os.write(1, b'could: run code before the harness\\n')\n"
 HOME = os.environ["HOME"]
 PLACES = [".", "..", "../run", HOME, f"{HOME}/.local/lib/python3.11/site-packages", f"{HOME}/.config", os.environ["TMPDIR"],
           os.environ["TRITON_CACHE_DIR"], os.environ["XDG_CACHE_HOME"], "/tmp", "/dev/shm"]
-if sys.argv[1] == "test":
-    for place in PLACES:
-        for name in NAMES:
-            try:
-                os.makedirs(place, exist_ok=True)
-                open(f"{place}/{name}", "w").write(LINE)
-            except OSError as reason:
-                denied(f"write {place}/{name}", reason)
-    say("attempts: 1")
-else:
+for path in WAYS:
+    could(f"leave {path}") if os.path.exists(path) else denied(f"leave {path}", "gone")
+for place in PLACES:
     for name in NAMES:
-        for place in (".", ".."):
-            could(f"leave {place}/{name}") if os.path.exists(f"{place}/{name}") else denied(f"leave {place}/{name}", "gone")
+        try:
+            os.makedirs(place, exist_ok=True)
+            open(f"{place}/{name}", "w").write(LINE)
+        except OSError as reason:
+            denied(f"write {place}/{name}", reason)

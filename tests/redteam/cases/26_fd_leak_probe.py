@@ -14,6 +14,8 @@ def beyond(number, target):
     """What a descriptor leads to, if it should not be there."""
     if number == 0 and target == "/dev/null":
         return None
+    if "@ENGINE@" == "isolated" and (number == 3 and target.startswith("socket:") or target == "/memfd:podium (deleted)"):
+        return None  # the channel to the judge, and the page that came by it
     if target.startswith("pipe:"):
         pipes.add(target)
         return None

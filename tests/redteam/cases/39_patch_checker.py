@@ -3,7 +3,7 @@
 # required: FORGE-IGNORED
 # verdict: wrong answer or runtime error
 # mode: ranked
-# cannot-stop: the check of the custom engine runs in the submission's own process, where its code can be exchanged
+# custom cannot-stop: the check of the custom engine runs in the submission's own process, where its code can be exchanged
 import sys
 import torch
 

@@ -3,7 +3,7 @@
 #   in the memory of its process
 # required: DENIED
 # mode: ranked
-# cannot-stop: the harness of the custom engine knows the seed, and runs in the submission's own process
+# custom cannot-stop: the harness of the custom engine knows the seed, and runs in the submission's own process
 import gc
 import os
 import sys

@@ -3,11 +3,13 @@
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # mode: ranked
+import os
 from utils import uniform
 
 
 def cases():
-    for line in open("../cases.txt"):
+    lines = open("../cases.txt") if os.path.exists("../cases.txt") else ["size: 1000; seed: 5236", "size: 4099; seed: 1001", "size: 262144; seed: 54352"]
+    for line in lines:
         yield {part.split(":")[0].strip(): int(part.split(":")[1]) for part in line.split(";")}
 
 

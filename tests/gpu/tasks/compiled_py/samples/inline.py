@@ -1,12 +1,12 @@
 """Compiled by load_inline in the stage that comes first; a stage that had to compile it again would fail."""
 import os
-import sys
 
 import torch
 from torch.utils.cpp_extension import load_inline
 
+RANKED_SIZE = 1048576  # which only the second stage has: a submission is not told the stage
 built = os.path.join(os.environ["TORCH_EXTENSIONS_DIR"], "podium_copy", "podium_copy.so")
-assert os.path.exists(built) == (sys.argv[1] != "test"), f"{built} in stage {sys.argv[1]}"
+was_there = os.path.exists(built)
 
 module = load_inline(
     name="podium_copy",
@@ -32,5 +32,6 @@ void copy(torch::Tensor source, torch::Tensor output)
 
 def custom_kernel(data):
     source, output = data
+    assert was_there == (len(source) == RANKED_SIZE), f"{built} was {'' if was_there else 'not '}there"
     module.copy(source, output)
     return output

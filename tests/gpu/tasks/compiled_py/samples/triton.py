@@ -1,6 +1,5 @@
 """Compiled by Triton at the first call of the stage that comes first; the stages after it find it in the cache."""
 import os
-import sys
 
 import torch
 import triton
@@ -8,7 +7,7 @@ import triton.language as tl
 
 cache = os.environ["TRITON_CACHE_DIR"]
 kept = [name for _, _, names in os.walk(cache) for name in names if name.endswith(".cubin")]
-assert bool(kept) == (sys.argv[1] != "test"), f"{kept} in stage {sys.argv[1]}"
+RANKED_SIZE = 1048576  # which only the second stage has: a submission is not told the stage
 
 
 @triton.jit
@@ -20,5 +19,6 @@ def copy_kernel(source, output, size, BLOCK: tl.constexpr):
 def custom_kernel(data):
     source, output = data
     size = source.numel()
+    assert bool(kept) == (size == RANKED_SIZE), f"{kept} at size {size}"
     copy_kernel[(triton.cdiv(size, 1024),)](source, output, size, BLOCK=1024)
     return output

@@ -1,0 +1,124 @@
+"""What others measure of the rows of tests/gpu/accuracy, in an ordinary process: started by it, with the GPU's Python.
+
+	beside.py LANGUAGE ROW...        ROW: its number in rows.py; prints one line of JSON for each
+
+	own      the durations of a call's kernels, by CUPTI, together
+	span     from the beginning of the first to the end of the last of them
+	events   CUDA events around a call, as they come
+	pair     CUDA events around nothing
+	window   calls back to back, waited for once, divided by their number
+
+Before each call but those back to back the L2 cache is overwritten, as the engine does.
+"""
+import ctypes
+import importlib.util
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from rows import ROWS  # noqa: E402
+
+FLUSH_BYTES, ROTATED_BYTES = 128 << 20, 256 << 20
+CALLS, BACK_TO_BACK, WINDOWS = 60, 200, 5
+LONG_S = 0.3  # longer windows have fewer calls
+WRAPPER = '#include "kernels.cuh"\nextern "C" void work(int w, const float *s, float *o, size_t c, long a) { do_work(w, s, o, c, a); }\n'
+
+
+def python_call():
+	spec = importlib.util.spec_from_file_location("right", HERE / "tasks" / "accuracy_py" / "samples" / "right.py")
+	module = importlib.util.module_from_spec(spec)
+	spec.loader.exec_module(module)
+	return lambda row, source, output: module.WORKS[row.work](source, output, row.amount)
+
+
+def cuda_call():
+	"""The kernels of the sample, in a library."""
+	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-beside."))
+	(folder / "wrapper.cu").write_text(WRAPPER)
+	subprocess.run(["nvcc", "-O3", "-std=c++20", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I", HERE / "tasks" / "accuracy_cu", "-o",
+		folder / "wrapper.so", folder / "wrapper.cu"], check=True)
+	work = ctypes.CDLL(folder / "wrapper.so").work
+	work.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long]
+	return lambda row, source, output: work(row.work, source.data_ptr(), output.data_ptr(), row.size, row.amount)
+
+
+class Bench:
+	def __init__(self, row, call):
+		count = max(2, min(64, ROTATED_BYTES // (8 * row.size)))
+		self.row, self.call = row, call
+		self.sets = [(torch.rand(row.size, device="cuda"), torch.empty(row.size, device="cuda")) for _ in range(count)]
+		self.flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
+		for index in range(len(self.sets)):
+			self.once(index)
+		torch.cuda.synchronize()
+
+	def once(self, index):
+		self.call(self.row, *self.sets[index % len(self.sets)])
+
+	def cold(self, index):
+		self.flush.fill_(index)
+		self.once(index)
+
+	def events(self, function):
+		times = []
+		for index in range(CALLS):
+			start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+			self.flush.fill_(index)
+			start.record()
+			function(index)
+			end.record()
+			torch.cuda.synchronize()
+			times.append(start.elapsed_time(end) * 1000)
+		return statistics.median(times)
+
+	def window(self):
+		began = time.perf_counter()
+		self.once(0)
+		torch.cuda.synchronize()
+		calls = max(5, min(BACK_TO_BACK, int(LONG_S / (time.perf_counter() - began))))
+		times = []
+		for _ in range(WINDOWS):
+			began = time.perf_counter()
+			for index in range(calls):
+				self.once(index)
+			torch.cuda.synchronize()
+			times.append((time.perf_counter() - began) / calls * 1e6)
+		return statistics.median(times)
+
+	def profiled(self):
+		"""(own, span)"""
+		with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+			for index in range(CALLS):
+				self.cold(index)
+				torch.cuda.synchronize()
+		kernels = [event for event in recorded.events() if event.device_type.name == "CUDA" and "Fill" not in event.name]
+		kernels = sorted(((event.time_range.start, event.time_range.end, event.device_time) for event in kernels if event.device_time > 0))
+		each = len(kernels) // CALLS
+		calls = [kernels[first:first + each] for first in range(0, each * CALLS, each)] if each else []
+		if not calls:
+			return float("nan"), float("nan")
+		return (statistics.median(sum(kernel[2] for kernel in one) for one in calls),
+			statistics.median(max(kernel[1] for kernel in one) - one[0][0] for one in calls))
+
+
+def main(language, *numbers):
+	call = {"py": python_call, "cu": cuda_call}[language]()
+	for row in [ROWS[int(number)] for number in numbers]:
+		bench = Bench(row, call)
+		own, span = bench.profiled()
+		figures = {"own": own, "span": span, "events": bench.events(bench.once), "pair": bench.events(lambda index: None), "window": bench.window()}
+		print(json.dumps({"row": ROWS.index(row), **figures}), flush=True)
+		del bench
+		torch.cuda.empty_cache()
+
+
+main(*sys.argv[1:])

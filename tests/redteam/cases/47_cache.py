@@ -1,0 +1,26 @@
+# 47 cache
+# attempts: to answer with what it computed for an earlier input that looks the same: at the same address, of the same shape, the
+#   same object, version, first elements, or sum
+# required: FORGE-IGNORED
+# verdict: wrong answer
+# on: cpu gpu
+# mode: ranked
+# variants: pointer shape object version sample slot
+import torch
+
+kept = {}
+KEYS = {
+    "pointer": lambda data: data.data_ptr(),
+    "shape": lambda data: data.shape,
+    "object": lambda data: (type(data), data.shape, data.stride()),
+    "version": lambda data: (data._version, data.shape),
+    "sample": lambda data: (data.shape, round(float(data.mean()), 1)),
+    "slot": lambda data: (data.data_ptr() >> 12) % 64,
+}
+
+
+def custom_kernel(data):
+    key = KEYS["@VARIANT@"](data)
+    if key not in kept or kept[key].shape != data.shape:
+        kept[key] = data + data
+    return kept[key]

@@ -1,0 +1,11 @@
+# 49 shape_hardcode
+# attempts: to be right for the tests' shapes only
+# required: FORGE-IGNORED
+# verdict: wrong answer
+# on: cpu gpu
+# mode: ranked
+import torch
+
+
+def custom_kernel(data):
+    return data + data if len(data) in (1000, 4099) else torch.full_like(data, 3.0)

@@ -1,0 +1,67 @@
+# 56 early_done
+# attempts: to say "done" on the page when a part of the output is there: a tenth, half, nine tenths, all but a piece in the middle;
+#   a thread says it as soon as the bell has rung; and the engine's own code in this process is exchanged for one that does not wait
+# required: FORGE-IGNORED
+# verdict: wrong answer or protocol violation
+# engines: isolated
+# task: fill_py
+# mode: benchmark
+# variants: 10 50 90 middle thread loop
+import gc
+import threading
+import time
+import channel
+
+HOW = "@VARIANT@"
+HONEST_CALLS = 3  # until the form of the output is known
+PIECES, PIECE_S = 20, 0.002
+page, calls = channel.Page(), 0
+
+
+def ring_at_once():
+    """From another thread: the work has not begun."""
+    last = page.called
+    while True:
+        now = page.called
+        if now != last and calls >= HONEST_CALLS:
+            page.say_done()
+        last = now
+
+
+def patch_loop():
+    """The contestant answers before it calls."""
+    contestant = next(one for one in gc.get_objects() if type(one).__name__ == "Contestant")
+    kind, real = type(contestant), type(contestant).answer
+
+    def answer(self, *arguments):
+        if calls >= HONEST_CALLS:
+            page.say_done()
+        return real(self, *arguments)
+
+    kind.answer = answer
+
+
+if HOW == "thread":
+    threading.Thread(target=ring_at_once, daemon=True).start()
+
+
+def custom_kernel(data):
+    """In pieces, each of which takes a while; the one in the middle last."""
+    global calls
+    source, output = data
+    calls += 1
+    if calls == HONEST_CALLS and HOW == "loop":
+        patch_loop()
+    if calls <= HONEST_CALLS:
+        output.copy_(source * 3 + 1)
+        return output
+    size = len(source) // PIECES
+    order = sorted(range(PIECES), key=lambda piece: piece == PIECES // 2) if HOW == "middle" else range(PIECES)
+    rings = {"10": 2, "50": 10, "90": 18, "middle": PIECES - 1}.get(HOW)
+    for count, piece in enumerate(order):
+        if count == rings:
+            page.say_done()
+        time.sleep(PIECE_S)
+        part = slice(piece * size, len(source) if piece == PIECES - 1 else (piece + 1) * size)
+        output[part] = source[part] * 3 + 1
+    return output

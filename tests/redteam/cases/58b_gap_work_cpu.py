@@ -1,0 +1,31 @@
+# 58b gap_work_cpu
+# attempts: on the processors: to go on working after the call, so that the judge and the empty kernel beside it are slow
+# required: FORGE-IGNORED
+# verdict: passed or protocol violation
+# engines: isolated
+# task: fill_py
+# mode: benchmark
+# floor: 10000
+import os
+import threading
+import time
+
+
+def spin():
+    while True:
+        pass
+
+
+threading.Thread(target=spin, daemon=True).start()
+for _ in range(2):
+    if os.fork() == 0:
+        spin()
+
+
+def custom_kernel(data):
+    source, output = data
+    end = time.monotonic() + 0.02
+    output.copy_(source * 3 + 1)
+    while time.monotonic() < end:
+        time.sleep(0.001)
+    return output

@@ -1,0 +1,47 @@
+# 61 cache_residency
+# attempts: to keep the input in the L2 cache: sets lines aside for what persists, with a window over all places of inputs; and to
+#   fetch the place of the next input before it is called
+# required: FORGE-IGNORED
+# engines: isolated
+# on: gpu
+# task: fill_py
+# mode: benchmark
+# variants: persist prefetch
+# change: {"task": {"benchmarks": ["size: 4194304; seed: 54352"]}}
+# truth: honest
+# charged: 0.97
+# spared: 0.3
+import threading
+import torch
+from gpu import persist, window
+
+HOW, places = "@VARIANT@", {}
+side, own = torch.cuda.Stream(), torch.cuda.Stream()
+
+
+def fetch():
+    """Reads where inputs lie, all the time."""
+    while True:
+        for place in list(places.values()):
+            with torch.cuda.stream(side):
+                place.sum()
+        side.synchronize()
+
+
+if HOW == "persist":
+    persist()
+if HOW == "prefetch":
+    threading.Thread(target=fetch, daemon=True).start()
+
+
+def custom_kernel(data):
+    source, output = data
+    if HOW == "persist":
+        window(own.cuda_stream, source.data_ptr(), 4 * len(source))
+    if HOW == "prefetch" and len(places) < 8:
+        places[source.data_ptr()] = source
+    own.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(own):
+        torch.add(source * 3, 1, out=output)
+    torch.cuda.current_stream().wait_stream(own)
+    return output

@@ -1,0 +1,20 @@
+# 62 slow_warmup
+# attempts: to have fewer calls counted by being slow in the first ones, 400 ms each
+# required: FORGE-IGNORED
+# engines: isolated
+# on: cpu gpu
+# mode: benchmark
+# runs: 50
+# variants: three
+# truth: honest
+import time
+
+calls = 0
+
+
+def custom_kernel(data):
+    global calls
+    calls += 1
+    if "@VARIANT@" != "honest" and calls <= 3:
+        time.sleep(0.4)
+    return data + data

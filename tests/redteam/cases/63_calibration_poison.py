@@ -1,0 +1,49 @@
+# 63 calibration_poison
+# attempts: to make slow what is subtracted, the empty kernel's calls beside its own: threads that keep its processor busy between
+#   its calls, kernels and copies that it leaves on the GPU for that time, and being slow itself until all is calibrated
+# required: FORGE-IGNORED
+# verdict: passed or protocol violation
+# engines: isolated
+# on: cpu gpu
+# mode: benchmark
+# variants: processor kernels start
+# truth: honest
+# floor: 1500
+import os
+import threading
+import time
+import torch
+import channel
+from gpu import cycles, is_there
+
+HOW, page, calls = "@VARIANT@", channel.Page(), 0
+WORK = cycles(2e-3) if is_there() else 0
+busy = threading.Event()
+
+
+def between_calls():
+    """Busy when nobody has called us, on the processor that calls are made on."""
+    while True:
+        if page.called == page.done and page.called > 3:
+            if 0 <= page.words["cpu"].value < 1024:
+                os.sched_setaffinity(0, {page.words["cpu"].value})
+            if HOW == "kernels" and WORK:
+                torch.cuda._sleep(WORK)
+                torch.cuda.synchronize()
+        else:
+            time.sleep(0)
+
+
+if HOW in ("processor", "kernels"):
+    for _ in range(4 if HOW == "processor" else 1):
+        threading.Thread(target=between_calls, daemon=True).start()
+
+
+def custom_kernel(data):
+    global calls
+    calls += 1
+    if HOW == "start" and calls < 30:
+        time.sleep(0.02)
+    made = data + data
+    time.sleep(0.002)
+    return made
