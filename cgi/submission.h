@@ -6,6 +6,7 @@
 #include "cgi/samples.h"
 #include "lib/database.h"
 #include "lib/peaks.h"
+#include "lib/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
