@@ -125,7 +125,8 @@ class Spec:
 
 	def views(self, slot):
 		if slot not in self._views:
-			self._views[slot] = [(index, self.area.view(node, slot)) for index, node in self.tensors]
+			tensors = self.area.tensors
+			self._views[slot] = [(index, tensors.bits(self.area.view(node, slot))) for index, node in self.tensors]
 		return self._views[slot]
 
 
@@ -197,7 +198,7 @@ class Outputs:
 	def put(self, spec, leaves, slot):
 		"""Into the memory that the judge gave."""
 		for index, view in spec.views(slot):
-			self.tensors.copy_(view, leaves[index])
+			self.tensors.copy_bits(view, leaves[index])
 		for index, node in spec.scalars:
 			tree.write_scalar(node.kind, leaves[index], spec.area.host, spec.area.host_offset(slot) + node.offset)
 
