@@ -32,7 +32,7 @@ endif
 TEMPLATES := $(wildcard templates/*.html)
 TEMPLATE_OBJECTS := $(TEMPLATES:templates/%.html=$(B)/templates/%.o)
 objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
-PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admin
+PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admin $(B)/podium
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
@@ -83,7 +83,8 @@ $(B)/libpodium.a: $(call objects,lib)
 $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
 $(B)/libworker.a: $(filter-out %/main.o,$(call objects,worker))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
-$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libisolated.a:
+$(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
+$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a:
 	@rm -f $@
 	$(call quietly,AR)ar rcs $@ $^
 
@@ -98,6 +99,10 @@ $(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a
 
 $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# It goes to machines that have no database, so it asks for no library that it does not call.
+$(B)/podium: $(B)/cli/podium/main.o $(B)/libcommand.a $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -Wl,--as-needed $(LIBS) -ldl
 
 # Templates become C before anything in cgi/ is compiled, because pages include their prototypes.
 $(B)/template-compile: templates/compile.c
@@ -146,6 +151,7 @@ $(B)/worker/run/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness
 including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#include "$(1)' $(TEST_SOURCES))))
 $(call including,(cgi|templates)/): $(B)/libweb.a
 $(call including,worker/run/): $(B)/librun.a
+$(call including,cli/podium/): $(B)/libcommand.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(call including,harness/isolated/): $(B)/libisolated.a
 # A driver that pretends, which the test loads by its name.
@@ -160,7 +166,7 @@ $(TESTS): %: %.o $(B)/libpodium.a
 # libFuzzer brings the main.
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
-$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libisolated.a $(B)/libpodium.a
+$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a

@@ -3,6 +3,7 @@
 
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/comparison.h"
 #include "lib/fleet.h"
 #include "lib/gpu.h"
 #include "lib/leaderboard.h"
@@ -220,6 +221,8 @@ static int store_ban(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &CANCEL_JOBS, error, "i", id);
 	const char *detail = arena_printf(change->request->arena, "banned; %llu queued jobs cancelled",
 		(unsigned long long)database_affected(db));
+	if (!rc)
+		rc = comparison_withdraw_user(db, id, error);
 	return rc ? rc : write_audit(db, change, "user.ban", detail, error);
 }
 

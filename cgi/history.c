@@ -3,6 +3,7 @@
 
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/job.h"
 #include "templates/history.h"
 
 #include <string.h>
@@ -13,11 +14,12 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct history_job, submission_id), TEXT(struct history_job, file_name), TEXT(struct history_job, mode),
 	TIME(struct history_job, submitted_at_ms), INTEGER(struct history_job, version_number), TEXT(struct history_job, gpu),
 	TEXT(struct history_job, state), TEXT(struct history_job, verdict), TEXT(struct history_job, progress),
-	REAL(struct history_job, score_ns), REAL(struct history_job, score_err_ns), INTEGER(struct history_job, place),
+	REAL(struct history_job, score_ns), REAL(struct history_job, score_err_ns), INTEGER(struct history_job, is_held),
+	INTEGER(struct history_job, place),
 };
 static const struct statement JOBS = SELECT(struct history_job, JOB_COLUMNS,
 	"SELECT s.id AS submission_id, s.file_name, s.mode, s.submitted_at AS submitted_at_ms, v.number AS version_number, "
-	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, r.place "
+	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place "
 	"FROM (SELECT id, leaderboard_id, task_version_id, user_id, file_name, mode, submitted_at FROM submissions "
 	"  WHERE user_id = ? AND leaderboard_id = ? AND id < ? ORDER BY id DESC LIMIT ?) s "
 	"JOIN task_versions v ON v.id = s.task_version_id "

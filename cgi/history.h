@@ -9,6 +9,7 @@ struct history_job {             /* a row of the question: a submission with one
 	const char *file_name, *mode;
 	const char *gpu, *state, *verdict, *progress; /* gpu NULL: it has no job */
 	double score_ns, score_err_ns;
+	int64_t is_held;             /* it has passed and waits for an admin */
 	int64_t place;               /* where this job stands in the ranking; SQL_NULL_INTEGER if it does not */
 };
 

@@ -103,6 +103,13 @@ void html_duration_err(struct buffer *out, double ns, double err_ns)
 	buffer_text(out, text);
 }
 
+void html_duration_range(struct buffer *out, double low_ns, double high_ns)
+{
+	format_text text;
+	format_duration_range(text, low_ns, high_ns);
+	buffer_text(out, text);
+}
+
 void html_gap(struct buffer *out, double ns, double best_ns)
 {
 	format_text text;

@@ -134,6 +134,9 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 {
 	if (job->stopping == 1) {
 		buffer_printf(out, "Cancelling: worker %s is stopping it.", job->lease_owner ? job->lease_owner : "unknown");
+	} else if (job->is_held == 1) {
+		buffer_printf(out, job->hides_times ? "Passed on %s; it is not ranked yet."
+			: "Passed on %s. The result is held for review: an admin looks at it before it is ranked.", job->gpu);
 	} else if (job->place != SQL_NULL_INTEGER) {
 		buffer_text(out, "Ranked ");
 		html_ordinal(out, job->place);

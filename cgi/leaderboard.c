@@ -12,16 +12,21 @@ enum { rows_per_page = 100 };
 static const struct column RANKING_COLUMNS[] = {
 	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), INTEGER(struct ranking_row, user_id),
 	TEXT(struct ranking_row, user), REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns),
-	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms),
+	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine),
+	TEXT(struct ranking_row, asked_for),
 };
 #define RANKING_FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.submitted_at AS submitted_at_ms"
-static const struct statement RANKING = SELECT(struct ranking_row, RANKING_COLUMNS,
-	"SELECT " RANKING_FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position BETWEEN ? AND ? ORDER BY r.position");
+	"r.submitted_at AS submitted_at_ms, r.engine"
+#define RANKING_WITH(asked_for) SELECT(struct ranking_row, RANKING_COLUMNS, \
+	"SELECT " RANKING_FIELDS ", " asked_for " AS asked_for FROM ranking r JOIN users u ON u.id = r.user_id " \
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position BETWEEN ? AND ? ORDER BY r.position")
+static const struct statement RANKING = RANKING_WITH("NULL");
+/* In the same question, because the page is to ask few. Who stands further down was compared only if he stood among the
+ * first before; his submission's page tells of it. */
+static const struct statement RANKING_AND_COMPARISONS = RANKING_WITH("IF(r.position <= ?, " SQL_COMPARISONS_ASKED_FOR ", NULL)");
 /* A user's row, and the one below it, which tells whether the two are a tie. */
 static const struct statement OWN_ROW = SELECT(struct ranking_row, RANKING_COLUMNS,
-	"SELECT " RANKING_FIELDS " FROM ranking o "
+	"SELECT " RANKING_FIELDS ", NULL AS asked_for FROM ranking o "
 	"JOIN ranking r ON r.leaderboard_id = o.leaderboard_id AND r.task_version_id = o.task_version_id AND r.gpu = o.gpu "
 	"  AND r.position IN (o.position, o.position + 1) "
 	"JOIN users u ON u.id = r.user_id "
@@ -36,6 +41,15 @@ void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known)
 		rows[i].is_tie = rows[i].place != rows[i].position || (i + 1 < known && rows[i + 1].place == rows[i].place);
 }
 
+static void read_comparisons(struct arena *arena, struct leaderboard_view *view)
+{
+	for (size_t i = 0; i < view->row_count; i++) {
+		struct ranking_row *row = &view->rows[i];
+		row->comparison_count = comparison_parse(arena, row->asked_for, &row->comparisons);
+		view->has_comparisons = view->has_comparisons || row->comparison_count;
+	}
+}
+
 /* The rows of the page; one more is read for the sake of the last one's tie. */
 static int read_rows(struct request *request, struct leaderboard_view *view)
 {
@@ -43,12 +57,13 @@ static int read_rows(struct request *request, struct leaderboard_view *view)
 	size_t known;
 	int rc = paging_make(&view->paging, view->gpu->entries, rows_per_page, query_number(request, "page", 1), request->error);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &RANKING, &view->rows, &known, request->error, "iisii", board->id,
-			board->task_version_id, view->gpu->name, view->paging.first, view->paging.last + 1);
+		rc = database_rows(request->db, request->arena, &RANKING_AND_COMPARISONS, &view->rows, &known, request->error, "iiisii",
+			(int64_t)ranking_compared_positions, board->id, board->task_version_id, view->gpu->name, view->paging.first, view->paging.last + 1);
 	if (rc)
 		return rc;
 	view->row_count = known > rows_per_page ? rows_per_page : known;
 	ranking_mark_ties(view->rows, view->row_count, known);
+	read_comparisons(request->arena, view);
 	return 0;
 }
 
@@ -98,7 +113,7 @@ int page_leaderboard(struct request *request)
 	page.title = board.name;
 	view.state = board_state(board.deadline_ms, board.accepting, page.now_ms);
 	view.may_edit = board_is_managed_by(&board, &request->viewer);
-	leaderboard_page(&request->body, &page, &view);
+	leaderboard_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;
 }
@@ -127,8 +142,8 @@ static json_t *row_json(const struct ranking_row *row)
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
-	return json_pack("{s:I, s:s, s:f, s:I, s:s}", "rank", (json_int_t)row->place, "user", row->user, "score_ns", row->score_ns,
-		"submission", (json_int_t)row->submission_id, "submitted_at", submitted_at);
+	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?}", "rank", (json_int_t)row->place, "user", row->user, "score_ns", row->score_ns,
+		"submission", (json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine);
 }
 
 int page_leaderboard_json(struct request *request)
@@ -153,12 +168,13 @@ static void csv_row(struct buffer *out, const struct ranking_row *row)
 	csv_real(out, row->score_ns);
 	csv_integer(out, row->submission_id);
 	csv_text(out, submitted_at);
+	csv_text(out, row->engine ? row->engine : "");
 	csv_end_line(out);
 }
 
 int page_leaderboard_csv(struct request *request)
 {
-	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at" };
+	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at", "engine" };
 	struct whole_ranking whole = {0};
 	int rc = read_whole(request, &whole);
 	if (rc)

@@ -3,15 +3,18 @@
 #define PODIUM_CGI_LEADERBOARD_H
 
 #include "cgi/board.h"
+#include "cgi/comparison.h"
 #include "cgi/paging.h"
 #include "cgi/task_view.h"
 
 struct ranking_row {
 	int64_t position, place; /* the order of the page, and the rank that ties share */
 	int64_t user_id, submission_id, submitted_at_ms;
-	const char *user;
+	const char *user, *engine; /* engine NULL: not known */
 	double score_ns, score_err_ns;
 	bool is_tie;             /* shares its place with a neighbour */
+	const char *asked_for;   /* JSON of the comparisons that it has asked for; NULL: none, or not read */
+	struct comparison_row *comparisons; size_t comparison_count; /* the same, filled by the page */
 };
 
 struct leaderboard_view {
@@ -23,6 +26,7 @@ struct leaderboard_view {
 	struct ranking_row *rows; size_t row_count;
 	const struct ranking_row *own;      /* the viewer's, where it is on another page; or NULL */
 	int64_t own_page;
+	bool has_comparisons;               /* one of the rows has */
 	bool may_edit;
 };
 

@@ -13,6 +13,7 @@ handler page_task, page_task_file, page_task_raw, page_template_raw, page_langua
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* submission.c */
+handler page_comparison;
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact, page_submission_cancel,
 	action_submission_cancel;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
@@ -32,6 +33,10 @@ handler page_admin_host;
 handler page_admin_workers, action_admin_worker;
 /* admin_set.c: problem sets */
 handler page_set_new, action_set_new, page_set, action_set;
+/* admin_review.c: results that are held */
+handler page_review, action_review;
+/* judge.c: how times are taken */
+handler page_judge;
 /* health.c */
 handler page_healthz;
 

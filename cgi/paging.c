@@ -30,3 +30,10 @@ int64_t query_number(const struct request *request, const char *name, int64_t ot
 	int64_t number = strtoll(text, NULL, 10);
 	return number > 0 ? number : otherwise;
 }
+
+int64_t path_number(const struct request *request, size_t index)
+{
+	const char *text = request->path_parameters[index];
+	size_t length = strlen(text);
+	return length > most_digits || strspn(text, "0123456789") != length ? 0 : strtoll(text, NULL, 10);
+}

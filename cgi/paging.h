@@ -18,4 +18,7 @@ int64_t paging_page_of(int64_t entry, int64_t per_page);
 /* The number in ?NAME=; `otherwise` when there is none, or what is there is not a number above 0. */
 int64_t query_number(const struct request *request, const char *name, int64_t otherwise);
 
+/* The number that a `*` of the address stands for; 0 if it is none. */
+int64_t path_number(const struct request *request, size_t index);
+
 #endif

@@ -14,15 +14,19 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct queue_job, user_id), TEXT(struct queue_job, user), TEXT(struct queue_job, gpu), TEXT(struct queue_job, mode),
 	TEXT(struct queue_job, state), TEXT(struct queue_job, progress), INTEGER(struct queue_job, attempt),
 	TEXT(struct queue_job, lease_owner), TIME(struct queue_job, since_ms),
+	INTEGER(struct queue_job, rival_id), TEXT(struct queue_job, rival),
 };
 /* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
  * found without looking at the others. */
 #define JOBS_IN(state, since) \
-	"(SELECT j.id, j.submission_id, l.name AS leaderboard, s.user_id, u.name AS user, j.gpu, s.mode, j.state, j.progress, " \
-	"  j.attempt, j.lease_owner, j." since " AS since_ms " \
+	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
+	"  IF(c.id IS NULL, s.mode, 'comparison') AS mode, j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
+	"  r.id AS rival_id, ru.name AS rival " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
-	"JOIN jobs j ON j.id = first.id JOIN submissions s ON s.id = j.submission_id " \
-	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id)"
+	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
+	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
+	"LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = c.incumbent_id)"
 static const struct statement JOBS = SELECT(struct queue_job, JOB_COLUMNS,
 	JOBS_IN("running", "started_at") " UNION ALL " JOBS_IN("queued", "queued_at") " ORDER BY state = 'queued', since_ms, id");
 
@@ -104,8 +108,9 @@ int page_queue(struct request *request)
 
 static json_t *job_json(const struct queue_job *job)
 {
-	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:I}", "id", (json_int_t)job->id, "submission", (json_int_t)job->submission_id,
-		"gpu", job->gpu, "state", job->state, "stage", job->progress, "attempt", (json_int_t)job->attempt);
+	json_t *rival = job->rival ? json_integer(job->rival_id) : json_null();
+	return json_pack("{s:I, s:I, s:o, s:s, s:s, s:s, s:I}", "id", (json_int_t)job->id, "submission", (json_int_t)job->submission_id,
+		"compared_with", rival, "gpu", job->gpu, "state", job->state, "stage", job->progress, "attempt", (json_int_t)job->attempt);
 }
 
 const char *queue_device_state(const struct queue_device *device)

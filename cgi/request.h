@@ -29,6 +29,7 @@ struct viewer {               /* who asks */
 	const char *name;
 	enum role role;
 	bool must_change_password;
+	int64_t held;             /* results that wait for an admin, if this is one */
 };
 
 struct request {

@@ -3,6 +3,7 @@
 #include "cgi/request.h"
 
 #include "lib/format.h"
+#include "lib/job.h"
 #include "lib/scope.h"
 
 #include <sodium.h>
@@ -20,14 +21,16 @@ static const char *cookie_name(const struct request *request)
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms;
+	int64_t must_change_password, seen_at_ms, held;
 };
 static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, user_id), TEXT(struct session_row, name), TEXT(struct session_row, role),
 	INTEGER(struct session_row, must_change_password), TIME(struct session_row, seen_at_ms),
+	INTEGER(struct session_row, held),
 };
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
-	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms "
+	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
+	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " SQL_IS_HELD("j") "), 0) AS held "
 	"FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL");
 static const struct statement SEEN = COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3) WHERE token_hash = ?");
@@ -103,7 +106,8 @@ int session_recognise(struct request *request)
 		return 0;
 	if (rc)
 		return rc;
-	request->viewer = (struct viewer){ .id = row.user_id, .name = row.name, .must_change_password = row.must_change_password };
+	request->viewer = (struct viewer){ .id = row.user_id, .name = row.name, .must_change_password = row.must_change_password,
+		.held = row.held };
 	role_from_name(row.role, &request->viewer.role);
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "b", hash, sizeof hash);

@@ -3,6 +3,7 @@
 
 #include "cgi/job_words.h"
 #include "cgi/pages.h"
+#include "cgi/paging.h"
 #include "lib/blob.h"
 #include "lib/cancellation.h"
 #include "lib/gzip.h"
@@ -39,14 +40,17 @@ static const struct statement SUBMISSION_AND_TASK = SUBMISSION_WITH("JSON_VALUE(
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct job_row, id), TEXT(struct job_row, gpu), TEXT(struct job_row, state), TEXT(struct job_row, verdict),
 	TEXT(struct job_row, reason), TEXT(struct job_row, progress), REAL(struct job_row, score_ns),
-	REAL(struct job_row, score_err_ns), TEXT(struct job_row, engine), TEXT(struct job_row, environment),
+	REAL(struct job_row, score_err_ns), TEXT(struct job_row, engine), TEXT(struct job_row, engine_reason),
+	TEXT(struct job_row, environment), TIME(struct job_row, held_at_ms), INTEGER(struct job_row, released_by),
+	TEXT(struct job_row, held_reason), INTEGER(struct job_row, is_held),
 	INTEGER(struct job_row, attempt), TEXT(struct job_row, lease_owner), TIME(struct job_row, queued_at_ms),
 	TIME(struct job_row, started_at_ms), TIME(struct job_row, finished_at_ms), INTEGER(struct job_row, place),
 	INTEGER(struct job_row, priority), INTEGER(struct job_row, stopping), INTEGER(struct job_row, silent_s),
 	INTEGER(struct job_row, lease_left_s),
 };
 static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
-	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.environment, "
+	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.engine_reason, "
+	"  j.environment, j.held_at AS held_at_ms, j.released_by, j.held_reason, " SQL_IS_HELD("j") " AS is_held, "
 	"  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, "
 	"  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id "
 	"     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, "
@@ -72,12 +76,44 @@ static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct case_row, stage_id), INTEGER(struct case_row, case_index), TEXT(struct case_row, spec),
 	TEXT(struct case_row, verdict), TEXT(struct case_row, message), INTEGER(struct case_row, runs),
 	REAL(struct case_row, mean_ns), REAL(struct case_row, std_ns), REAL(struct case_row, err_ns),
-	REAL(struct case_row, best_ns), REAL(struct case_row, worst_ns),
+	REAL(struct case_row, best_ns), REAL(struct case_row, worst_ns), REAL(struct case_row, median_ns),
+	REAL(struct case_row, low_ns), REAL(struct case_row, high_ns), REAL(struct case_row, constant_ns),
+	REAL(struct case_row, own_ns), REAL(struct case_row, gap_ns), INTEGER(struct case_row, blocks),
+	INTEGER(struct case_row, repeated), TEXT(struct case_row, device),
 };
 static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
-	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns "
+	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns, "
+	"  m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, m.repeated, m.device "
 	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index");
+
+/* Many cases would make a heavy page, so only the first of a submission have a picture. */
+enum { most_pictures = 24 };
+struct samples_row { int64_t stage_id, case_index; struct blob_value samples; };
+static const struct column SAMPLES_COLUMNS[] = {
+	INTEGER(struct samples_row, stage_id), INTEGER(struct samples_row, case_index), BLOB(struct samples_row, samples),
+};
+static const struct statement SAMPLES = SELECT(struct samples_row, SAMPLES_COLUMNS,
+	"SELECT m.stage_id, m.case_index, m.samples "
+	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
+	"WHERE j.submission_id = ? AND m.samples IS NOT NULL ORDER BY t.job_id, t.position, m.case_index LIMIT ?");
+
+/* Seen from the submission's side, so its time is always the dividend. */
+static const struct column COMPARISON_COLUMNS[] = {
+	INTEGER(struct comparison_row, id), INTEGER(struct comparison_row, job_id), INTEGER(struct comparison_row, rival_id), TEXT(struct comparison_row, rival),
+	TEXT(struct comparison_row, state), TEXT(struct comparison_row, reason), REAL(struct comparison_row, ratio),
+	REAL(struct comparison_row, ratio_low), REAL(struct comparison_row, ratio_high), INTEGER(struct comparison_row, counts),
+};
+static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPARISON_COLUMNS,
+	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
+	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.job_id) AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.rival_job_id) AS counts "
+	"FROM (SELECT c.id, o.id AS job_id, c.incumbent_id AS rival_id, c.incumbent_job_id AS rival_job_id, "
+	"    c.ratio, c.ratio_low, c.ratio_high "
+	"  FROM jobs o JOIN comparisons c ON c.challenger_job_id = o.id WHERE o.submission_id = ? "
+	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, 1 / c.ratio_high, 1 / c.ratio_low "
+	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
+	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id JOIN users u ON u.id = s.user_id "
+	"WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
 
 struct report_row { int64_t stage_id, case_index; const char *report; };
 static const struct column REPORT_COLUMNS[] = {
@@ -110,15 +146,6 @@ static const struct statement PARTS = SELECT(struct part_row, PART_COLUMNS,
 
 /* ---- reading ---- */
 
-/* A number in the address; 0 if it is none. */
-static int64_t path_number(const struct request *request, size_t index)
-{
-	const char *text = request->path_parameters[index];
-	char *end;
-	long long number = strtoll(text, &end, 10);
-	return *end || number <= 0 || strlen(text) > 18 ? 0 : number;
-}
-
 static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
 {
 	int64_t id = path_number(request, 0);
@@ -136,9 +163,21 @@ static bool may_see_source(const struct request *request, const struct submissio
 	return is_owner(request, row) || (row->ended && row->sources_public);
 }
 
+/* Times that an admin doubts are no news for strangers, whether they wait for him or he has rejected them. */
+static void hide_held(const struct request *request, const struct submission_row *row, struct job_row *job)
+{
+	if (job->held_at_ms == TIME_NULL || job->released_by != SQL_NULL_INTEGER || is_owner(request, row))
+		return;
+	job->hides_times = true;
+	job->held_reason = NULL;
+	job->score_ns = job->score_err_ns = NAN;
+}
+
 static int read_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
 {
 	int rc = database_rows(request->db, request->arena, &JOBS, jobs, count, request->error, "i", row->id);
+	for (size_t i = 0; !rc && i < *count; i++)
+		hide_held(request, row, &(*jobs)[i]);
 	return rc ? rc : job_words_fill(request, row, *jobs, *count);
 }
 
@@ -171,6 +210,26 @@ static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *
 			}
 }
 
+static void drop_hidden_times(struct job_row *jobs, size_t count)
+{
+	for (size_t j = 0; j < count; j++)
+		for (size_t i = 0; jobs[j].hides_times && i < jobs[j].stage_count; i++)
+			if (strcmp(jobs[j].stages[i].name, "ranked") == 0)
+				jobs[j].stages[i].case_count = 0;
+}
+
+static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count, const struct samples_row *rows, size_t count)
+{
+	for (size_t c = 0; c < case_count; c++) {
+		struct case_row *one = &cases[c];
+		one->samples = (struct samples){ .median_ns = one->median_ns, .low_ns = one->low_ns, .high_ns = one->high_ns,
+			.blocks = one->blocks };
+		for (size_t i = 0; i < count; i++)
+			if (rows[i].stage_id == one->stage_id && rows[i].case_index == one->case_index)
+				one->samples.ns = samples_read(arena, rows[i].samples.bytes, rows[i].samples.length, &one->samples.count);
+	}
+}
+
 static void join_reports(struct stage_row *stages, size_t stage_count, const struct report_row *reports, size_t count)
 {
 	for (size_t i = 0; i < stage_count; i++)
@@ -186,6 +245,28 @@ static void join_artifacts(struct stage_row *stages, size_t stage_count, const s
 		for (size_t a = 0; a < count; a++)
 			if (artifacts[a].stage_id == stages[i].id && !stages[i].artifact_count++)
 				stages[i].artifacts = &artifacts[a];
+}
+
+static void join_comparisons(struct job_row *jobs, size_t job_count, const struct comparison_row *comparisons, size_t count)
+{
+	for (size_t j = 0; j < job_count; j++)
+		for (size_t c = 0; c < count; c++)
+			if (comparisons[c].job_id == jobs[j].id && !jobs[j].comparison_count++)
+				jobs[j].comparisons = &comparisons[c];
+}
+
+static int read_comparisons(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t job_count)
+{
+	enum { most_comparisons = 100 };
+	struct comparison_row *comparisons;
+	size_t count;
+	if (strcmp(row->mode, "ranked") != 0)
+		return 0;
+	int rc = database_rows(request->db, request->arena, &COMPARISONS, &comparisons, &count, request->error, "iii", row->id, row->id,
+		(int64_t)most_comparisons);
+	if (!rc)
+		join_comparisons(jobs, job_count, comparisons, count);
+	return rc;
 }
 
 /* What profilers left tells as much about the source as the source does. */
@@ -211,21 +292,29 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	struct job_row *jobs;
 	struct stage_row *stages;
 	struct case_row *cases;
-	size_t job_count, stage_count, case_count;
+	struct samples_row *samples;
+	size_t job_count, stage_count, case_count, sample_count;
 	int rc = read_jobs(request, row, &jobs, &job_count);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &STAGES, &stages, &stage_count, request->error, "i", row->id);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &CASES, &cases, &case_count, request->error, "i", row->id);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &SAMPLES, &samples, &sample_count, request->error, "ii", row->id,
+			(int64_t)most_pictures);
 	if (rc)
 		return rc;
+	join_samples(request->arena, cases, case_count, samples, sample_count);
 	join_rows(jobs, job_count, stages, stage_count, cases, case_count);
+	drop_hidden_times(jobs, job_count);
 	rc = read_profiles(request, row, stages, stage_count);
+	if (!rc)
+		rc = read_comparisons(request, row, jobs, job_count);
 	if (rc)
 		return rc;
 	*view = (struct submission_view){
 		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
-		.may_see_output = is_owner(request, row),
+		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
 	};
 	for (size_t i = 0; i < job_count; i++)
 		view->may_cancel = view->may_cancel || (is_owner(request, row) && can_be_cancelled(&jobs[i]));
@@ -238,6 +327,31 @@ static int read_view(struct request *request, const struct submission_row *row, 
 }
 
 /* ---- words ---- */
+
+bool stage_is_judged(const struct stage_row *stage)
+{
+	for (size_t i = 0; i < stage->case_count; i++)
+		if (stage->cases[i].blocks != SQL_NULL_INTEGER)
+			return true;
+	return false;
+}
+
+bool stage_has_device(const struct stage_row *stage)
+{
+	for (size_t i = 0; i < stage->case_count; i++)
+		if (stage->cases[i].device)
+			return true;
+	return false;
+}
+
+size_t stage_pictures(const struct stage_row *stage)
+{
+	struct samples_range range;
+	size_t pictures = 0;
+	for (size_t i = 0; i < stage->case_count; i++)
+		pictures += samples_range(&stage->cases[i].samples, &range);
+	return pictures;
+}
 
 /* "8 * size" and what else a task counts, as the end of a sentence. */
 static const char *formulas(struct arena *arena, const struct submission_row *row)
@@ -401,11 +515,12 @@ static json_t *text_or_null(const char *text)
 static json_t *job_json(const struct job_row *job)
 {
 	bool queued = strcmp(job->state, "queued") == 0;
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o}", "gpu", job->gpu, "state", job->state,
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:b}", "gpu", job->gpu, "state", job->state,
 		"verdict", text_or_null(job->verdict), "reason", text_or_null(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
 		"message", job->words, "attempt", (json_int_t)job->attempt,
 		"score_ns", isnan(job->score_ns) ? json_null() : json_real(job->score_ns),
-		"position", queued ? json_integer(job->ahead + 1) : json_null());
+		"position", queued ? json_integer(job->ahead + 1) : json_null(), "engine", text_or_null(job->engine),
+		"held", job->is_held && !job->hides_times);
 }
 
 int page_submission_status(struct request *request)

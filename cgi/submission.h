@@ -2,9 +2,11 @@
 #ifndef PODIUM_CGI_SUBMISSION_H
 #define PODIUM_CGI_SUBMISSION_H
 
-#include "cgi/result.h"
+#include "cgi/comparison.h"
+#include "cgi/samples.h"
 #include "lib/database.h"
 #include "lib/peaks.h"
+#include "lib/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +26,11 @@ struct case_row {
 	const char *spec, *verdict, *message;
 	int64_t runs;
 	double mean_ns, std_ns, err_ns, best_ns, worst_ns;
+	/* these are said by the isolated engine alone, else NAN, SQL_NULL_INTEGER, NULL */
+	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns;
+	int64_t blocks, repeated;
+	const char *device;           /* JSON */
+	struct samples samples;       /* filled by the page; count 0: none, or one picture too many */
 	const char *report;           /* of a profiler; filled by the page for those who may see it */
 };
 
@@ -44,7 +51,11 @@ struct job_row {
 	int64_t id;
 	const char *gpu, *state, *verdict, *reason, *progress;
 	double score_ns, score_err_ns;
-	const char *engine, *environment;
+	const char *engine, *engine_reason, *environment;
+	int64_t held_at_ms, released_by;
+	const char *held_reason;      /* NULL for those who may not see it */
+	int64_t is_held;              /* it has passed and waits for an admin */
+	bool hides_times;             /* it is or was held, and the viewer is a stranger */
 	int64_t attempt;
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;
@@ -55,13 +66,15 @@ struct job_row {
 	int64_t lease_left_s;         /* SQL_NULL_INTEGER: no lease */
 	int64_t ahead;                /* jobs before it in the queue of its GPU; filled by job_words_fill */
 	const char *words;            /* what is going on, likewise */
-	struct stage_row *stages; size_t stage_count; /* filled by the page */
+	struct stage_row *stages; size_t stage_count; /* these are filled by the page */
+	const struct comparison_row *comparisons; size_t comparison_count;
 };
 
 struct submission_view {
 	const struct submission_row *row;
 	const struct job_row *jobs; size_t job_count;
 	bool may_see_source, may_see_output;
+	bool is_admin;
 	bool may_cancel;              /* the viewer may, and something is left to cancel */
 	const char *source;           /* NULL unless may_see_source, and where it is too long for a page */
 };
@@ -72,6 +85,12 @@ struct cancel_form {
 	bool has_begun;               /* one of its jobs has */
 	bool is_author;
 };
+
+/* Whether the isolated engine said something of a stage's cases, and whether the device did. */
+bool stage_is_judged(const struct stage_row *stage);
+bool stage_has_device(const struct stage_row *stage);
+/* How many of the cases have a picture. */
+size_t stage_pictures(const struct stage_row *stage);
 
 /* What the rates and percentages of a stage's cases mean; NULL where it has none. */
 const char *submission_rates_meaning(struct arena *arena, const struct submission_row *row, const struct job_row *job,

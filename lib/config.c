@@ -42,7 +42,7 @@ static const struct key {
 	WHOLE_KEY(queued_jobs_per_user, "100", 0, 1000000, "jobs of a user that may wait at once; 0: any number"),
 	WHOLE_KEY(password_hashes_at_once, "2", 1, 64, "passwords hashed at once; each takes 64 MiB"),
 	STRING_KEY(worker_name, "", "name of this worker; empty: the host's name"),
-	STRING_KEY(worker_runner, "", "podium-run; empty: the one beside podium-worker"),
+	STRING_KEY(worker_runner, "", "podium-run; empty: the one beside the program, else on the PATH"),
 	STRING_KEY(worker_directory, "/tmp", "where jobs are unpacked"),
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even where there is a GPU"),

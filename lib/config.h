@@ -25,7 +25,7 @@ struct config {
 	int64_t queued_jobs_per_user; /* 0: any number */
 	int64_t password_hashes_at_once;
 	char worker_name[64];      /* default: the host's name */
-	char worker_runner[256];   /* path of podium-run; default: beside podium-worker */
+	char worker_runner[256];   /* path of podium-run; default: beside the program, else on the PATH */
 	char worker_directory[256];/* where jobs are unpacked */
 	char device_locks[256];    /* folder of the devices' lock files; empty: /run/lock, else /tmp */
 	int64_t worker_cpu;        /* 1: offer the CPU as a device always; 0: only where there is no GPU */

@@ -64,4 +64,7 @@ int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, stru
 /* Reads a folder with the same limits; links and special files are refused. */
 int fileset_from_folder(struct fileset *set, const char *path, struct error *error);
 
+/* Reads a folder or a zip, as the panel would take it in. */
+int fileset_from_path(struct fileset *set, const char *path, struct error *error);
+
 #endif

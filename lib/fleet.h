@@ -30,6 +30,7 @@ struct fleet_device {                       /* a worker that offers nothing has 
 	int64_t worker_pause, device_pause;     /* enum pause: of the whole worker, of this device alone */
 	const char *paused_by;                  /* NULL: not paused */
 	int64_t submission_id;                  /* what runs on it; SQL_NULL_INTEGER: nothing */
+	int64_t rival_id;                       /* the submission that it is compared with; SQL_NULL_INTEGER: none */
 	const char *progress;
 };
 

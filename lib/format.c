@@ -71,6 +71,20 @@ void format_duration_err(format_text out, double ns, double err_ns)
 		snprintf(out, sizeof(format_text), "%.*f ± %.*f %s", digits, value, digits, err, unit->name);
 }
 
+void format_duration_range(format_text out, double low_ns, double high_ns)
+{
+	out[0] = '\0';
+	if (!isfinite(low_ns) || !isfinite(high_ns))
+		return;
+	const struct unit *unit = unit_for(fmax(fabs(low_ns), fabs(high_ns)));
+	double low = low_ns / unit->ns, high = high_ns / unit->ns;
+	int digits = digits_for_error(decimals(fmax(fabs(low), fabs(high))), fabs(high - low) / 2);
+	if (digits < 0)
+		format_duration_ns(out, high_ns);
+	else
+		snprintf(out, sizeof(format_text), "%.*f to %.*f %s", digits, low, digits, high, unit->name);
+}
+
 void format_gap(format_text out, double ns, double best_ns)
 {
 	out[0] = '\0';

@@ -17,6 +17,10 @@ void format_stopwatch(format_text out, int64_t ms);
  * or too small to show beside the duration. */
 void format_duration_err(format_text out, double ns, double err_ns);
 
+/* Both in the unit that fits the greater one, with digits that tell them apart: "31.82 to 32.01 µs". "" when one is not
+ * finite. */
+void format_duration_range(format_text out, double low_ns, double high_ns);
+
 /* "+4.2 %" above the best, "" when it is the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
 

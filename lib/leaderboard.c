@@ -6,7 +6,6 @@
 #include "lib/text.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct leaderboard, id), TEXT(struct leaderboard, name), INTEGER(struct leaderboard, creator_id),
@@ -95,9 +94,4 @@ int gpus_offered(struct database *db, struct arena *arena, struct offered_gpu **
 	struct error *error)
 {
 	return database_rows(db, arena, &GPUS_OFFERED, gpus, count, error, "");
-}
-
-bool gpu_runs_language(const char *model, enum task_language language)
-{
-	return language != TASK_CU || strcasecmp(model, "CPU") != 0;
 }

@@ -86,6 +86,5 @@ struct offered_gpu { const char *model, *product; int64_t workers; int64_t seen_
 int gpus_offered(struct database *db, struct arena *arena, struct offered_gpu **gpus, size_t *count,
 	struct error *error);
 bool gpu_is_name(const char *gpu); /* 1 to 48 letters, digits, dots, dashes and underscores */
-bool gpu_runs_language(const char *model, enum task_language language);
 
 #endif

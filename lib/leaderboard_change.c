@@ -2,6 +2,7 @@
 #include "lib/leaderboard.h"
 
 #include "lib/buffer.h"
+#include "lib/device.h"
 #include "lib/format.h"
 #include "lib/quote.h"
 #include "lib/scope.h"

@@ -14,6 +14,8 @@ struct gpu_peaks {
 	const char *model;                /* as in gpus.model, "H200" */
 	double memory_gb_s;
 	double tflop_s[NUMBER_TYPES];     /* the fastest units for the type, dense; 0: the GPU has none */
+	double most_tflop_s;              /* the fastest that there is, in any type; whole numbers count as well */
+	double l2_mib;
 	const char *source;
 };
 
@@ -24,6 +26,9 @@ const struct gpu_peaks *peaks_find(const char *model);
  * Without one it is fp16, for which a GPU is built: no kernel in another type than fp8 gets above that peak. */
 enum number_type peaks_number_type(const char *case_line);
 const char *peaks_number_name(enum number_type type); /* "fp16" */
+
+/* A formula of a task with a case's arguments; NAN where there is none, where it does not fit, and unless it is above 0. */
+double peaks_evaluate(const char *formula, const char *case_line);
 
 struct rates {
 	double gb_s, tflop_s;                    /* NAN: no formula, or none that fits the case */

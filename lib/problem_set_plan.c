@@ -2,6 +2,7 @@
 #include "lib/problem_set.h"
 
 #include "lib/buffer.h"
+#include "lib/device.h"
 #include "lib/format.h"
 #include "lib/scope.h"
 

@@ -1,49 +1,10 @@
 #include "lib/ranking.h"
 
-#include <math.h>
-#include <stdbool.h>
+#include "lib/comparison.h"
+#include "lib/job.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- order and ties ---- */
-
-static int by_score(const void *left, const void *right)
-{
-	const struct ranking_entry *a = left, *b = right;
-	if (a->score_ns != b->score_ns)
-		return a->score_ns < b->score_ns ? -1 : 1;
-	return (a->submission_id > b->submission_id) - (a->submission_id < b->submission_id);
-}
-
-static int by_submission(const void *left, const void *right)
-{
-	const struct ranking_entry *a = left, *b = right;
-	return (a->submission_id > b->submission_id) - (a->submission_id < b->submission_id);
-}
-
-static bool is_tie(const struct ranking_entry *fastest, const struct ranking_entry *entry)
-{
-	static const double normal_95_percent = 1.96;
-	if (isnan(fastest->score_err_ns) || isnan(entry->score_err_ns))
-		return entry->score_ns == fastest->score_ns;
-	double noise_ns = normal_95_percent * hypot(fastest->score_err_ns, entry->score_err_ns);
-	return entry->score_ns - fastest->score_ns <= noise_ns;
-}
-
-void ranking_order(struct ranking_entry *entries, size_t count)
-{
-	if (count)
-		qsort(entries, count, sizeof *entries, by_score);
-	for (size_t first = 0, next; first < count; first = next) {
-		for (next = first + 1; next < count && is_tie(&entries[first], &entries[next]);)
-			next++;
-		qsort(entries + first, next - first, sizeof *entries, by_submission);
-		for (size_t i = first; i < next; i++) {
-			entries[i].place = (int64_t)first + 1;
-			entries[i].position = (int64_t)i + 1;
-		}
-	}
-}
 
 /* ---- one ranking in the database ---- */
 
@@ -54,6 +15,7 @@ struct ranked_job {
 	int64_t user_id, submission_id, job_id;
 	double score_ns, score_err_ns;
 	int64_t submitted_at_ms;
+	const char *engine;
 };
 
 struct id_row { int64_t id; };
@@ -62,7 +24,7 @@ static const struct column RANKED_JOB_COLUMNS[] = {
 	INTEGER(struct ranked_job, leaderboard_id), INTEGER(struct ranked_job, task_version_id),
 	TEXT(struct ranked_job, gpu), INTEGER(struct ranked_job, user_id), INTEGER(struct ranked_job, submission_id),
 	INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns), REAL(struct ranked_job, score_err_ns),
-	TIME(struct ranked_job, submitted_at_ms),
+	TIME(struct ranked_job, submitted_at_ms), TEXT(struct ranked_job, engine),
 };
 static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct ranking_entry, user_id), INTEGER(struct ranking_entry, submission_id),
@@ -72,8 +34,9 @@ static const struct column ENTRY_COLUMNS[] = {
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 #define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
-	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms"
-#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL"
+	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine"
+#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
+	"AND NOT " SQL_IS_HELD("j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
@@ -83,7 +46,7 @@ static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JO
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
 static const struct statement BEST_OF_ALL = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms "
+	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, engine "
 	"FROM (SELECT " RANKED_JOB_FIELDS ", ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
 	"  ORDER BY j.score_ns, s.id) AS number "
 	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
@@ -104,24 +67,35 @@ static const struct statement CLEAR = COMMAND("DELETE FROM ranking WHERE leaderb
 /* Position and place stay as they are, or 0 for a new entry, until the new order is known. */
 static const struct statement PUT_ENTRY = COMMAND(
 	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-	"submitted_at, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
+	"submitted_at, engine, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
 	"submission_id = VALUES(submission_id), job_id = VALUES(job_id), score_ns = VALUES(score_ns), "
-	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at)");
+	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = VALUES(engine)");
 static const struct statement MOVE_ENTRY = COMMAND(
 	"UPDATE ranking SET position = ?, place = ? WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 static const struct statement SHIFT_ENTRIES = COMMAND(
 	"UPDATE ranking SET position = position + 1, place = place + ? "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND position BETWEEN ? AND ?");
 
+static struct ranking_key key_of(const struct ranked_job *job)
+{
+	return (struct ranking_key){ job->leaderboard_id, job->task_version_id, job->gpu };
+}
+
 static int put_entry(struct database *db, const struct ranked_job *job, struct error *error)
 {
-	return database_execute(db, &PUT_ENTRY, error, "iisiiiddt", job->leaderboard_id, job->task_version_id, job->gpu,
-		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms);
+	return database_execute(db, &PUT_ENTRY, error, "iisiiiddts", job->leaderboard_id, job->task_version_id, job->gpu,
+		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine);
 }
 
 /* ---- bringing positions up to date ---- */
 
 struct move { struct ranking_entry before, after; };
+
+static int by_user(const void *left, const void *right)
+{
+	const struct ranking_entry *a = left, *b = right;
+	return (a->user_id > b->user_id) - (a->user_id < b->user_id);
+}
 
 static int by_position_before(const void *left, const void *right)
 {
@@ -130,14 +104,12 @@ static int by_position_before(const void *left, const void *right)
 }
 
 /* Each entry as it stands in the table beside what it should be, from the first position to the last. */
-static struct move *plan_moves(struct arena *arena, struct ranking_entry *entries, size_t count)
+static struct move *plan_moves(struct arena *arena, struct ranking_entry *entries, const struct ranking_entry *ordered, size_t count)
 {
 	struct move *moves = arena_array(arena, struct move, count);
-	struct ranking_entry *ordered = arena_copy(arena, entries, count * sizeof *entries);
-	ranking_order(ordered, count);
-	qsort(entries, count, sizeof *entries, by_submission);
+	qsort(entries, count, sizeof *entries, by_user);
 	for (size_t i = 0; i < count; i++) {
-		struct ranking_entry *before = bsearch(&ordered[i], entries, count, sizeof *entries, by_submission);
+		struct ranking_entry *before = bsearch(&ordered[i], entries, count, sizeof *entries, by_user);
 		moves[i] = (struct move){ *before, ordered[i] };
 	}
 	qsort(moves, count, sizeof *moves, by_position_before);
@@ -156,7 +128,7 @@ static int64_t place_shift(const struct move *move)
 
 /* An entry that comes in pushes all below it down by one: each run of neighbours that move alike is one
  * statement. From the last to the first, so that no entry that has moved is found a second time. */
-static int shift_runs(struct database *db, const struct ranked_job *key, const struct move *moves, size_t count,
+static int shift_runs(struct database *db, const struct ranking_key *key, const struct move *moves, size_t count,
 	struct error *error)
 {
 	int rc = 0;
@@ -174,7 +146,7 @@ static int shift_runs(struct database *db, const struct ranked_job *key, const s
 	return rc;
 }
 
-static int move_others(struct database *db, const struct ranked_job *key, const struct move *moves, size_t count,
+static int move_others(struct database *db, const struct ranking_key *key, const struct move *moves, size_t count,
 	struct error *error)
 {
 	int rc = 0;
@@ -187,23 +159,46 @@ static int move_others(struct database *db, const struct ranked_job *key, const 
 	return rc;
 }
 
-static int update_positions(struct database *db, struct arena *arena, const struct ranked_job *key, struct error *error)
+/* A ranking as it is to be, from the first position to the last. */
+struct standing { struct ranking_entry *entries; size_t count; };
+
+static int update_positions(struct database *db, struct arena *arena, const struct ranking_key *key, struct standing *standing,
+	struct error *error)
 {
 	struct ranking_entry *entries;
-	size_t count;
+	struct ranking_comparison *comparisons;
+	size_t count, comparison_count;
 	int rc = database_rows(db, arena, &RANKING, &entries, &count, error, "iis", key->leaderboard_id, key->task_version_id,
 		key->gpu);
+	if (!rc)
+		rc = comparison_read(db, arena, key, &comparisons, &comparison_count, error);
+	*standing = (struct standing){0};
 	if (rc || !count)
 		return rc;
-	struct move *moves = plan_moves(arena, entries, count);
+	*standing = (struct standing){ arena_copy(arena, entries, count * sizeof *entries), count };
+	ranking_order(standing->entries, count, comparisons, comparison_count);
+	struct move *moves = plan_moves(arena, entries, standing->entries, count);
 	rc = shift_runs(db, key, moves, count, error);
 	return rc ? rc : move_others(db, key, moves, count, error);
+}
+
+/* ---- asking for comparisons ---- */
+
+static int open_comparisons(struct database *db, const struct ranking_key *key, const struct standing *standing, int64_t user_id,
+	struct error *error)
+{
+	const struct ranking_entry *rivals[2];
+	size_t count = ranking_rivals(standing->entries, standing->count, user_id, rivals);
+	int rc = 0;
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = comparison_open(db, key, user_id, rivals[i]->user_id, error);
+	return rc;
 }
 
 /* ---- inserting ---- */
 
 /* A GPU that the leaderboard has no more has no row to lock; the leaderboard's own stands in for it. */
-static int lock_ranking(struct database *db, struct arena *arena, const struct ranked_job *key, struct error *error)
+static int lock_ranking(struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {
 	struct id_row row;
 	int rc = database_row(db, arena, &LOCK_GPU, &row, error, "is", key->leaderboard_id, key->gpu);
@@ -247,15 +242,37 @@ static int take_in(struct database *db, struct arena *arena, const struct ranked
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
 	struct ranked_job job;
+	struct ranking_key key;
+	struct standing standing;
 	bool changed;
 	int rc = database_row(db, arena, &JOB, &job, error, "i", job_id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "Job %lld is not a ranked job that passed.", (long long)job_id);
-	if (!rc)
-		rc = lock_ranking(db, arena, &job, error);
+	if (rc)
+		return rc;
+	key = key_of(&job);
+	rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
 		rc = take_in(db, arena, &job, &changed, error);
-	return rc || !changed ? rc : update_positions(db, arena, &job, error);
+	if (rc || !changed)
+		return rc;
+	rc = update_positions(db, arena, &key, &standing, error);
+	if (!rc)
+		rc = comparison_withdraw(db, arena, &key, error);
+	return rc ? rc : open_comparisons(db, &key, &standing, job.user_id, error);
+}
+
+int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,
+	struct error *error)
+{
+	struct ranking_key key;
+	struct standing standing;
+	int rc = comparison_find(db, arena, job_id, &key, error);
+	if (!rc)
+		rc = lock_ranking(db, arena, &key, error);
+	if (!rc)
+		rc = comparison_store(db, job_id, ratio, error);
+	return rc ? rc : update_positions(db, arena, &key, &standing, error);
 }
 
 /* ---- rebuilding ---- */
@@ -272,8 +289,10 @@ static int insert_all(struct database *db, struct arena *arena, const struct ran
 	for (size_t i = 0; i < count && !rc; i++) {
 		rc = put_entry(db, &jobs[i], error);
 		bool last_of_ranking = i + 1 == count || !same_ranking(&jobs[i], &jobs[i + 1]);
+		struct ranking_key key = key_of(&jobs[i]);
+		struct standing standing;
 		if (!rc && last_of_ranking)
-			rc = update_positions(db, arena, &jobs[i], error);
+			rc = update_positions(db, arena, &key, &standing, error);
 	}
 	return rc;
 }

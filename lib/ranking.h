@@ -1,10 +1,18 @@
 /* The ranking of every (leaderboard, task version, GPU): the best ranked job of each user.
  * Kept in the table `ranking`, which is the only source of ranks for pages, JSON, CSV and commands.
  *
- * Order and ties: entries are sorted by score. The fastest opens a group; an entry whose difference to
- * the group's fastest is within the noise of the two (1.96 standard errors of the difference) ties with it
- * and shares its place. Inside a group the earlier submission stands first. The next group's place counts
- * all entries before it: 1, 1, 3. Without a standard error, only equal scores tie. */
+ * Order: entries are sorted by score, the earlier submission first among equals. Then comparisons (lib/comparison.h) are
+ * heard: an entry stands behind all that have proved faster than it, and else as early as its score lets it. Where
+ * comparisons go round in a circle (A before B, B before C, C before A), that one of the circle with the best score
+ * stands first. A comparison is heard only between two whose scores are close, see ranking_is_close, so it never turns
+ * over what the scores say plainly; of two about the same pair the newer one is.
+ *
+ * Ties: two that were compared tie if the interval of their ratio holds 1. Two that were not tie if their scores differ
+ * by no more than the noise of the two (1.96 standard errors of the difference; without a standard error, if they are
+ * equal). The first entry opens a group, and those behind it join as long as each ties with the first. Further behind,
+ * those join that were compared with the first and tie with it: that weighs more than the scores of those they pass.
+ * Nobody joins whom a comparison has told from one of the group, or who would pass somebody that was faster. The entries
+ * of a group share its place, the earlier submission first. The next group's place counts all before it: 1, 1, 3. */
 #ifndef PODIUM_LIB_RANKING_H
 #define PODIUM_LIB_RANKING_H
 
@@ -12,8 +20,14 @@
 #include "lib/database.h"
 #include "lib/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct ranking_key {
+	int64_t leaderboard_id, task_version_id;
+	const char *gpu;
+};
 
 struct ranking_entry {
 	int64_t user_id, submission_id;
@@ -21,15 +35,42 @@ struct ranking_entry {
 	int64_t position, place;       /* filled by ranking_order */
 };
 
-/* Sorts `entries` into page order and fills position (1..count) and place. */
-void ranking_order(struct ranking_entry *entries, size_t count);
+/* How two entries' times were to each other when they ran side by side. */
+struct ranking_comparison {
+	int64_t id;                            /* grows with time */
+	int64_t challenger_id, incumbent_id;   /* submissions */
+	double ratio_low, ratio_high;          /* the challenger's time / the incumbent's: its 95 % interval */
+};
+
+/* Whether the scores of two are too close to tell which is faster without a comparison: they differ by no more than 1 %,
+ * or 1.96 standard errors of the difference if that is more. */
+bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry *b);
+
+/* Sorts `entries` into page order and fills position (1..count) and place. Comparisons of others than these are ignored.
+ * The result depends on the order of neither array. */
+void ranking_order(struct ranking_entry *entries, size_t count, const struct ranking_comparison *comparisons,
+	size_t comparison_count);
+
+/* Whom the entry of a user has to be compared with, given the entries in page order: of those on the first
+ * ranking_compared_positions, the next faster and the next slower one by score, where these are close to it and it is
+ * among them itself. (By score: inside a group of ties the page's order says nothing about who is near.) Returns how many. */
+enum { ranking_compared_positions = 10 };
+size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id,
+	const struct ranking_entry *rivals[static 2]);
 
 /* Inside the transaction that finishes a passed ranked job: takes the job into the ranking if it is its
- * user's best there (or equal and earlier), and brings positions and places up to date. Locks the
- * leaderboard's GPU row first, so that two finishing jobs wait for each other. */
+ * user's best there (or equal and earlier), brings positions and places up to date, and has it compared with its rivals.
+ * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. ERROR_NOT_FOUND for a job that is
+ * none to be ranked, such as one that is held for review. */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
-/* Recomputes the ranking of one leaderboard (0: of all) from the jobs. Gives the same rows. */
+/* Inside the transaction that finishes the job of a comparison: keeps its ratio (the challenger's time / the
+ * incumbent's) and brings positions and places up to date. Locks as ranking_insert does. ERROR_NOT_FOUND for another job. */
+struct ranking_ratio { double ratio, low, high; };
+int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,
+	struct error *error);
+
+/* Recomputes the ranking of one leaderboard (0: of all) from the jobs and comparisons. Gives the same rows. */
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);
 
 #endif

@@ -12,14 +12,11 @@
 #include <string.h>
 #include <strings.h>
 
-enum { most_file_name_bytes = 200, most_bytes_mb = submission_most_bytes / 1000000 };
-
 struct intake {
 	struct arena *arena;
 	const struct leaderboard *leaderboard;
 	const struct submission_request *request;
-	const char *field;                     /* where the source came from: "file" or "code" */
-	const char *file_name;
+	struct submission_file file;
 	const char **gpus; size_t gpu_count;   /* chosen, in the leaderboard's order */
 	int64_t id;
 };
@@ -60,93 +57,7 @@ static int check_open(struct database *db, const struct intake *intake, struct s
 	return 0;
 }
 
-/* ---- the file ---- */
-
-static const struct language {
-	const char *name, *words;
-	const char *endings[4];
-	const char *pasted;      /* the name that pasted code gets */
-	const char *choose;      /* the endings in words */
-} LANGUAGES[] = {
-	{ "py", "Python", { ".py" }, "submission.py", ".py" },
-	{ "cu", "CUDA C++", { ".cu", ".cuh", ".cpp" }, "submission.cu", ".cu, .cuh or .cpp" },
-};
-
-static const struct language *find_language(const char *name)
-{
-	for (size_t i = 0; i < COUNT(LANGUAGES); i++)
-		if (strcmp(LANGUAGES[i].name, name) == 0)
-			return &LANGUAGES[i];
-	return &LANGUAGES[0];
-}
-
-/* The last part of the name, as printable text: browsers may send a path, anyone may send anything. */
-static const char *clean_name(struct arena *arena, const char *name)
-{
-	const char *last = name;
-	for (const char *c = name; *c; c++)
-		if (*c == '/' || *c == '\\')
-			last = c + 1;
-	cleanup_buffer struct buffer printable = {0};
-	text_append_printable(&printable, last);
-	return arena_strdup(arena, buffer_string(&printable));
-}
-
-static int check_file_name(struct intake *intake, struct error *error)
-{
-	const struct language *language = find_language(intake->leaderboard->language);
-	const char *sent = intake->request->file_name;
-	if (!sent || !*sent) {
-		intake->field = "code";
-		intake->file_name = language->pasted;
-		return 0;
-	}
-	intake->field = "file";
-	intake->file_name = clean_name(intake->arena, sent);
-	if (strlen(intake->file_name) > most_file_name_bytes)
-		return fail_field(error, "file", "The file's name is longer than %d bytes; give it a shorter one.", most_file_name_bytes);
-	for (size_t i = 0; i < COUNT(language->endings) && language->endings[i]; i++)
-		if (text_ends_with(intake->file_name, language->endings[i]))
-			return 0;
-	return fail_field(error, "file", "%s is the wrong type of file: the task is in %s, so the name must end with %s.",
-		quote(intake->arena, intake->file_name), language->words, language->choose);
-}
-
-static bool is_blank(const char *source, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (!strchr(" \t\r\n\v\f", source[i]))
-			return false;
-	return true;
-}
-
-static size_t line_of(const char *source, size_t at)
-{
-	size_t line = 1;
-	for (size_t i = 0; i < at; i++)
-		line += source[i] == '\n';
-	return line;
-}
-
-static int check_source(const struct intake *intake, struct error *error)
-{
-	const char *source = intake->request->source, *what = strcmp(intake->field, "file") == 0 ? "file" : "code";
-	size_t length = intake->request->length;
-	if (length > submission_most_bytes)
-		return fail_field(error, intake->field, "The %s has %zu bytes; at most %d MB (%d bytes) is taken.", what, length,
-			most_bytes_mb, submission_most_bytes);
-	if (is_blank(source, length))
-		return fail_field(error, intake->field, "The %s is empty.", what);
-	const char *nul = memchr(source, '\0', length);
-	size_t valid = text_utf8_prefix(source, length);
-	if (valid < length)
-		return fail_field(error, intake->field, "The %s is not UTF-8 text: line %zu has a byte that is none (0x%02x); save it as UTF-8.",
-			what, line_of(source, valid), (unsigned int)(unsigned char)source[valid]);
-	if (nul)
-		return fail_field(error, intake->field, "The %s has a NUL byte in line %zu; remove it.", what,
-			line_of(source, (size_t)(nul - source)));
-	return 0;
-}
+/* ---- the mode ---- */
 
 static int check_mode(const struct intake *intake, struct error *error)
 {
@@ -187,13 +98,13 @@ static int read_header(const struct intake *intake, struct directives *directive
 	const char *source = arena_strndup(intake->arena, intake->request->source, intake->request->length);
 	int rc = directives_parse(intake->arena, source, directives, error);
 	if (rc == ERROR_INPUT)
-		snprintf(error->field, sizeof error->field, "%s", intake->field);
+		snprintf(error->field, sizeof error->field, "%s", intake->file.field);
 	if (rc)
 		return rc;
 	const char *named = directives->leaderboard, *here = intake->leaderboard->name;
 	if (named && strcasecmp(named, here) != 0)
-		return fail_field(error, intake->field, "The header of the %s says that it is for the leaderboard %s, but it was sent to "
-			"%s; submit it there, or change the header.", intake->field, quote(intake->arena, named), here);
+		return fail_field(error, intake->file.field, "The header of the %s says that it is for the leaderboard %s, but it was sent to "
+			"%s; submit it there, or change the header.", intake->file.field, quote(intake->arena, named), here);
 	return 0;
 }
 
@@ -238,7 +149,7 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 	if (header->gpu_count && request->gpu_count
 		&& !same_gpus(header->gpus, header->gpu_count, request->gpus, request->gpu_count))
 		return fail_field(error, "gpu", "The header of the %s names %s, but the form names %s; make them the same, or clear one "
-			"of them.", intake->field, join(arena, header->gpus, header->gpu_count),
+			"of them.", intake->file.field, join(arena, header->gpus, header->gpu_count),
 			join(arena, request->gpus, request->gpu_count));
 	if (request->gpu_count)
 		return take_gpus(intake, board, board_count, request->gpus, request->gpu_count, error);
@@ -304,7 +215,7 @@ static int store(struct database *db, void *context, struct error *error)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
 		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", intake->leaderboard->id, state.task_version_id,
-			request->user_id, intake->file_name, hash, sizeof hash, request->mode);
+			request->user_id, intake->file.name, hash, sizeof hash, request->mode);
 	intake->id = (int64_t)database_insert_id(db);
 	return rc ? rc : insert_jobs(db, intake, error);
 }
@@ -321,9 +232,8 @@ int submission_create(struct database *db, struct arena *arena, const struct lea
 	if (!rc)
 		rc = check_author(db, &intake, &AUTHOR, error);
 	if (!rc)
-		rc = check_file_name(&intake, error);
-	if (!rc)
-		rc = check_source(&intake, error);
+		rc = submission_file_take(arena, leaderboard->language, request->file_name, request->source, request->length, &intake.file,
+			error);
 	if (!rc)
 		rc = check_mode(&intake, error);
 	if (!rc)

@@ -6,10 +6,9 @@
 #include "lib/database.h"
 #include "lib/error.h"
 #include "lib/leaderboard.h"
+#include "lib/submission_file.h"
 
 #include <stdint.h>
-
-enum { submission_most_bytes = 1000000 };
 
 struct submission_request {
 	int64_t user_id;
@@ -22,9 +21,8 @@ struct submission_request {
 
 /* Checks everything (field of the error: file, code, mode, gpu, leaderboard) and stores the submission and
  * one job per GPU in one transaction:
- * leaderboard closed, deadline passed (by the database's clock), no GPU chosen for it; file name's ending
- * (.py .cu .cuh .cpp, fitting the task's language), empty, over 1,000,000 bytes, not UTF-8, NUL inside;
- * unknown mode; a `#!POPCORN leaderboard` that names another leaderboard; GPUs that differ between the
+ * leaderboard closed, deadline passed (by the database's clock), no GPU chosen for it; what submission_file_take
+ * refuses; unknown mode; a `#!POPCORN leaderboard` that names another leaderboard; GPUs that differ between the
  * header and the form; a GPU the leaderboard has not. ERROR_FORBIDDEN for a banned user, ERROR_LIMIT when a quota
  * (lib/quota.h) is used up. */
 int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,

@@ -4,22 +4,18 @@
 
 #include "lib/arena.h"
 #include "lib/database.h"
+#include "lib/device.h"
 #include "lib/error.h"
-#include "worker/device.h"
+#include "lib/tools.h"
 #include "worker/queue.h"
 
 #include <jansson.h>
-
-struct tools { const char *python, *nvcc; }; /* paths; "" where there is none */
 
 struct assignment {
 	json_t *message;          /* {"job": ...} of docs/podium-run.md; the caller owns it */
 	int64_t gpu_count;        /* how many GPUs of one model the task's cases want; 1 for most */
 	int64_t limit_ms;         /* podium-run ends every stage by itself before all of this has passed */
 };
-
-/* Names the devices of a job that runs on several. */
-void assignment_set_uuids(struct assignment *assignment, const char *uuids);
 
 int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
 	const struct tools *tools, struct assignment *assignment, struct error *error);

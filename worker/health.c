@@ -15,11 +15,6 @@ static const struct { unsigned long long number; const char *meaning; } BROKEN[]
 	{ 140, "a memory error that could not be recovered" }, { 143, "the GPU could not be initialized" },
 };
 
-static bool is_cpu(const struct device *device)
-{
-	return strcmp(device->model, "CPU") == 0;
-}
-
 static bool bind(struct nvml_health *nvml)
 {
 	nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -50,7 +45,7 @@ static int does_not_answer(const struct device *device, const char *call, unsign
 
 int health_open(struct health *health, const struct device *device, struct error *error)
 {
-	if (is_cpu(device) || health->is_open)
+	if (device_is_cpu(device) || health->is_open)
 		return 0;
 	unsigned int status = bind(&health->nvml) ? health->nvml.start() : NVML_NOT_THERE;
 	int rc = status ? does_not_answer(device, "nvmlInit", status, error) : 0;
@@ -101,7 +96,7 @@ static int read_errors(const struct health *health, const struct device *device,
 int health_check(struct health *health, const struct device *device, struct error *error)
 {
 	struct nvml_memory memory;
-	if (is_cpu(device))
+	if (device_is_cpu(device))
 		return 0;
 	int rc = health_open(health, device, error);
 	if (rc)

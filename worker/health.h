@@ -4,9 +4,9 @@
 #ifndef PODIUM_WORKER_HEALTH_H
 #define PODIUM_WORKER_HEALTH_H
 
+#include "lib/device.h"
 #include "lib/error.h"
-#include "worker/device.h"
-#include "worker/nvml.h"
+#include "lib/nvml.h"
 
 #include <stdbool.h>
 

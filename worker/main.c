@@ -1,16 +1,15 @@
 /* podium-worker: offers this machine's devices, takes jobs for them and writes their results back. */
+#include "lib/clock.h"
 #include "lib/config.h"
 #include "lib/log.h"
-#include "lib/program.h"
 #include "lib/scope.h"
+#include "lib/tools.h"
 #include "sql/schema.h"
 #include "worker/contact.h"
 #include "worker/registration.h"
-#include "worker/run/clock.h"
 #include "worker/slot.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sodium.h>
 #include <string.h>
@@ -31,39 +30,15 @@ static const char USAGE[] =
 
 /* ---- what this machine has ---- */
 
-static const char *find_on_path(struct arena *arena, const char *name)
-{
-	const char *folders = getenv("PATH");
-	char *rest = arena_strdup(arena, folders ? folders : "/usr/bin:/bin"), *folder;
-	while ((folder = strtok_r(rest, ":", &rest))) {
-		const char *path = arena_printf(arena, "%s/%s", folder, name);
-		if (access(path, X_OK) == 0)
-			return path;
-	}
-	return NULL;
-}
-
-static const char *find_nvcc(struct arena *arena, const struct config *config)
-{
-	static const char fallback[] = "/usr/local/cuda/bin/nvcc";
-	const char *nvcc = config->nvcc[0] ? config->nvcc : find_on_path(arena, "nvcc");
-	return nvcc ? nvcc : access(fallback, X_OK) == 0 ? fallback : "";
-}
-
 /* Takes as long as importing torch does, unless a signal comes; NULL then. */
 static const char *find_python(struct arena *arena, const struct config *config, const char *runner, const sigset_t *signals)
 {
 	cleanup_fd int told_to_end = signalfd(-1, signals, SFD_CLOEXEC);
-	struct pollfd end = { .fd = told_to_end, .events = POLLIN };
-	const char *option = config->python[0] ? arena_printf(arena, "--find-python=%s", config->python) : "--find-python";
-	const char *words[] = { runner, option, NULL };
-	cleanup_free char *python = runner_ask(words, told_to_end);
-	if (poll(&end, 1, 0) > 0)
-		return NULL;
-	if (!python)
+	const char *python = tools_find_python(arena, config, runner, told_to_end);
+	if (python && !*python)
 		log_warning("%s cannot import torch, so Python tasks that need it are refused here. Install torch for it (Debian: "
 			"python3-torch), or name another interpreter with PODIUM_PYTHON.", config->python[0] ? config->python : "No python3");
-	return python ? arena_strdup(arena, python) : "";
+	return python;
 }
 
 /* Each thing that could be better is said in the log, too. */
@@ -223,13 +198,13 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = database_lazy(config);
 	cleanup_fd int stop = eventfd(0, EFD_CLOEXEC);
-	const char *runner = config->worker_runner[0] ? config->worker_runner : program_beside(arena, "podium-run");
+	const char *runner = tools_find_runner(arena, config);
 	struct device *devices;
 	size_t count;
 	devices_find(arena, config->worker_cpu, &devices, &count);
 	for (size_t i = 0; i < count; i++)
 		log_info("Offers %s: %s, %s.", devices[i].model, devices[i].product, devices[i].uuid);
-	struct tools tools = { .python = find_python(arena, config, runner, signals), .nvcc = find_nvcc(arena, config) };
+	struct tools tools = { .python = find_python(arena, config, runner, signals), .nvcc = tools_find_nvcc(arena, config) };
 	if (!tools.python) {
 		log_info("Stops before it has begun.");
 		return 0;

@@ -4,8 +4,8 @@
 #define PODIUM_WORKER_QUARANTINE_H
 
 #include "lib/database.h"
+#include "lib/device.h"
 #include "lib/error.h"
-#include "worker/device.h"
 #include "worker/queue.h"
 
 #include <stdbool.h>

@@ -14,7 +14,7 @@
 
 struct claim {
 	int64_t job_id, fence, attempt;  /* attempt: 1 for the first */
-	int64_t submission_id;
+	int64_t submission_id;           /* SQL_NULL_INTEGER: the job compares two of them (lib/comparison.h) */
 };
 
 struct claimant {                        /* a device of a registered worker */

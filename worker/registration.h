@@ -3,9 +3,9 @@
 #define PODIUM_WORKER_REGISTRATION_H
 
 #include "lib/database.h"
+#include "lib/device.h"
 #include "lib/error.h"
 #include "worker/assignment.h"
-#include "worker/device.h"
 
 struct registration {
 	const char *name;

@@ -1,6 +1,8 @@
 #include "worker/result.h"
 
+#include "lib/log.h"
 #include "lib/ranking.h"
+#include "lib/review.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/verdict.h"
@@ -26,6 +28,15 @@ static const struct statement PUT_STAGE = COMMAND(
 static const struct statement PUT_CASE = COMMAND(
 	"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, std_ns, err_ns, best_ns, worst_ns) "
 	"SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM stages WHERE job_id = ? AND position = ?");
+/* What only the isolated engine says of a case. */
+static const struct statement PUT_JUDGED = COMMAND(
+	"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.median_ns = ?, m.low_ns = ?, m.high_ns = ?, "
+	"m.constant_ns = ?, m.own_ns = ?, m.gap_ns = ?, m.blocks = ?, m.repeated = ?, m.samples = ?, m.device = ? "
+	"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
+/* What is said of a case of a comparison. */
+static const struct statement PUT_COMPARED = COMMAND(
+	"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.rival_ns = ?, m.ratio = ?, m.ratio_low = ?, m.ratio_high = ? "
+	"WHERE t.job_id = ? AND t.position = ? AND m.case_index = ?");
 static const struct statement APPEND_OUT = COMMAND("UPDATE stages SET stdout = CONCAT(stdout, ?) WHERE job_id = ? AND position = ?");
 static const struct statement APPEND_ERR = COMMAND("UPDATE stages SET stderr = CONCAT(stderr, ?) WHERE job_id = ? AND position = ?");
 static const struct statement END_STAGE = COMMAND(
@@ -41,8 +52,8 @@ static const struct statement PUT_PART = COMMAND(
 	"INSERT INTO artifact_parts (artifact_id, part, content) "
 	"SELECT a.id, ?, ? FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ? AND t.position = ? AND a.name = ?");
 static const struct statement FINISH = COMMAND(
-	"UPDATE jobs SET state = ?, verdict = ?, reason = ?, score_ns = ?, score_err_ns = ?, engine = ?, progress = '', "
-	"lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	"UPDATE jobs SET state = ?, verdict = ?, reason = ?, score_ns = ?, score_err_ns = ?, engine = ?, engine_reason = ?, held_reason = ?, "
+	"held_at = IF(? IS NULL, NULL, UTC_TIMESTAMP(3)), released_by = NULL, progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
 /* ---- members of an event ---- */
 
@@ -62,6 +73,21 @@ static double real_of(const json_t *event, const char *key)
 {
 	const json_t *value = json_object_get(event, key);
 	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* NULL where it is missing or is not what it should be: a column that is too narrow would refuse the whole result. */
+static int64_t count_of(const json_t *event, const char *key)
+{
+	int64_t count = integer_of(event, key);
+	return count >= 0 && count <= UINT16_MAX ? count : SQL_NULL_INTEGER;
+}
+
+/* As much of a text as fits into a column TEXT; NULL where there is none. */
+static const char *sentence_of(struct arena *arena, const json_t *event, const char *key)
+{
+	enum { most_bytes = 4000 };
+	const char *text = json_string_value(json_object_get(event, key));
+	return text ? arena_strndup(arena, text, text_utf8_prefix(text, strnlen(text, most_bytes))) : NULL;
 }
 
 /* ---- one function per kind of event, inside the transaction ---- */
@@ -84,12 +110,64 @@ static int write_stage(const struct writing *to, const json_t *event, struct err
 		text_of(event, "stage"), text_of(event, "command"));
 }
 
+/* The samples of a case as they are stored; without bytes where there are none. A picture is not worth a result: what does
+ * not read is left out. */
+static struct blob_value samples_of(const struct writing *to, const json_t *event)
+{
+	enum { most_bytes = result_most_samples * sizeof(float) };
+	const char *text = text_of(event, "samples");
+	struct blob_value samples = {0};
+	if (!*text)
+		return samples;
+	unsigned char *bytes = arena_alloc(to->arena, most_bytes);
+	int rc = sodium_base642bin(bytes, most_bytes, text, strlen(text), NULL, &samples.length, NULL, sodium_base64_VARIANT_ORIGINAL);
+	if (rc || samples.length % sizeof(float))
+		log_warning("job %lld: the samples of a case are not base64 of at most %d numbers; they are left out",
+			(long long)to->claim->job_id, result_most_samples);
+	else
+		samples.bytes = bytes;
+	return samples;
+}
+
+/* The state of the device over the blocks of a case as JSON, or NULL. The caller frees it. */
+static char *device_of(const struct writing *to, const json_t *event)
+{
+	enum { most_bytes = 4000 };
+	const json_t *device = json_object_get(event, "device");
+	char *text = json_is_object(device) ? json_dumps(device, JSON_COMPACT) : NULL;
+	if (!text || strlen(text) <= most_bytes)
+		return text;
+	log_warning("job %lld: what the device said over a case is too long; it is left out", (long long)to->claim->job_id);
+	free(text);
+	return NULL;
+}
+
+static int write_judged(const struct writing *to, const json_t *event, struct error *error)
+{
+	cleanup_free char *device = device_of(to, event);
+	const struct blob_value samples = samples_of(to, event);
+	return database_execute(to->db, &PUT_JUDGED, error, "ddddddiibsiii", real_of(event, "median_ns"), real_of(event, "low_ns"),
+		real_of(event, "high_ns"), real_of(event, "constant_ns"), real_of(event, "own_ns"), real_of(event, "gap_ns"),
+		count_of(event, "blocks"), count_of(event, "repeated"), samples.bytes, samples.length, device, to->claim->job_id,
+		integer_of(event, "position"), integer_of(event, "index"));
+}
+
+static int write_compared(const struct writing *to, const json_t *event, struct error *error)
+{
+	return database_execute(to->db, &PUT_COMPARED, error, "ddddiii", real_of(event, "rival_ns"), real_of(event, "ratio"),
+		real_of(event, "ratio_low"), real_of(event, "ratio_high"), to->claim->job_id, integer_of(event, "position"),
+		integer_of(event, "index"));
+}
+
 static int write_case(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &PUT_CASE, error, "isssidddddii", integer_of(event, "index"), text_of(event, "spec"),
+	int rc = database_execute(to->db, &PUT_CASE, error, "isssidddddii", integer_of(event, "index"), text_of(event, "spec"),
 		text_of(event, "verdict"), text_of(event, "message"), integer_of(event, "runs"), real_of(event, "mean_ns"),
 		real_of(event, "std_ns"), real_of(event, "err_ns"), real_of(event, "best_ns"), real_of(event, "worst_ns"),
 		to->claim->job_id, integer_of(event, "position"));
+	if (!rc && json_object_get(event, "blocks"))
+		rc = write_judged(to, event, error);
+	return rc || !json_object_get(event, "ratio") ? rc : write_compared(to, event, error);
 }
 
 static int write_log(const struct writing *to, const json_t *event, struct error *error)
@@ -142,15 +220,31 @@ static int write_stage_end(const struct writing *to, const json_t *event, struct
 		integer_of(event, "exit_code"), integer_of(event, "duration_ms"), to->claim->job_id, integer_of(event, "position"));
 }
 
+/* A comparison that has passed without saying what came of it, which podium-run never does, has come to nothing. */
+static int write_ratio(const struct writing *to, const json_t *event, struct error *error)
+{
+	struct ranking_ratio ratio = { real_of(event, "ratio"), real_of(event, "ratio_low"), real_of(event, "ratio_high") };
+	bool is_there = ratio.low > 0 && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high && isfinite(ratio.high);
+	bool has_passed = verdict_from_name(text_of(event, "verdict")) == VERDICT_PASSED;
+	return has_passed && is_there ? ranking_compare(to->db, to->arena, to->claim->job_id, &ratio, error) : 0;
+}
+
+/* Written when all cases are there, so that their times can be looked at. */
 static int write_verdict(const struct writing *to, const json_t *event, struct error *error)
 {
-	const char *verdict = text_of(event, "verdict"), *reason = text_of(event, "reason");
-	double score_ns = real_of(event, "score_ns");
+	bool is_comparison = to->claim->submission_id == SQL_NULL_INTEGER;
+	const char *verdict = text_of(event, "verdict"), *reason = text_of(event, "reason"), *objection = NULL;
+	double score_ns = is_comparison ? NAN : real_of(event, "score_ns");
 	bool failed = verdict_from_name(verdict) == VERDICT_INTERNAL_ERROR;
 	const char *engine = json_string_value(json_object_get(event, "engine"));
-	int rc = database_execute(to->db, &FINISH, error, "sssddsi", failed ? "failed" : "done", verdict, reason, score_ns,
-		real_of(event, "score_err_ns"), engine, to->claim->job_id);
-	return rc || isnan(score_ns) ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
+	int rc = isnan(score_ns) ? 0 : review_objection(to->db, to->arena, to->claim->job_id, engine, &objection, error);
+	if (!rc)
+		rc = database_execute(to->db, &FINISH, error, "sssddssssi", failed ? "failed" : "done", verdict, reason, score_ns,
+			real_of(event, "score_err_ns"), engine, sentence_of(to->arena, event, "engine_reason"), objection, objection,
+			to->claim->job_id);
+	if (!rc && is_comparison)
+		return write_ratio(to, event, error);
+	return rc || isnan(score_ns) || objection ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
 }
 
 static const struct kind {

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { result_most_samples = 4000 };  /* of a case */
+
 struct result {
 	struct claim claim;
 	json_t *pending;         /* array of events that are not known to be written */
@@ -35,7 +37,8 @@ void result_take(struct result *result, json_t *event);
 bool result_is_pending(const struct result *result);
 
 /* Writes what is pending and renews the lease; with the verdict the job is finished and, if it was ranked and has
- * passed, taken into the ranking. ERROR_CONFLICT: the claim is lost and nothing was written. */
+ * passed, taken into the ranking, or held where its times cannot be (lib/review.h); what a comparison says is heard there.
+ * ERROR_CONFLICT: the claim is lost and nothing was written. */
 int result_write(struct result *result, struct database *db, int64_t lease_ms, struct error *error);
 
 #endif

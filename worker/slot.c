@@ -1,11 +1,12 @@
 #include "worker/slot.h"
 
+#include "lib/clock.h"
+#include "lib/job_message.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "worker/contact.h"
 #include "worker/result.h"
 #include "worker/room.h"
-#include "worker/run/clock.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -228,11 +229,13 @@ static int choose_devices(const struct slot *slot, size_t wanted, const struct d
 	struct error *error)
 {
 	size_t count = 0, there = 0;
+	if (wanted > most_devices)
+		return fail(error, ERROR_SYSTEM, "The task wants %zu GPUs in one host; a job gets %d at most.", wanted, most_devices);
 	chosen[count++] = slot->device;
 	for (size_t i = 0; i < slot->all_count; i++) {
 		bool fits = strcmp(slot->all[i].model, slot->device->model) == 0;
 		there += fits;
-		if (fits && &slot->all[i] != slot->device && count < wanted && count < most_devices
+		if (fits && &slot->all[i] != slot->device && count < wanted
 			&& !queue_is_paused(slot->db, slot->config->worker_name, slot->all[i].uuid)
 			&& !quarantine_holds(slot->db, slot->config->worker_name, slot->all[i].uuid))
 			chosen[count++] = &slot->all[i];
@@ -302,7 +305,7 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 		buffer_printf(&uuids, "%s%s", i ? "," : "", chosen[i]->uuid);
 	}
 	if (!rc)
-		assignment_set_uuids(assignment, buffer_string(&uuids));
+		job_message_set_uuids(assignment->message, buffer_string(&uuids));
 	return rc;
 }
 

@@ -4,11 +4,11 @@
 #define PODIUM_WORKER_SLOT_H
 
 #include "lib/config.h"
+#include "lib/device.h"
+#include "lib/runner.h"
 #include "worker/assignment.h"
-#include "worker/device.h"
 #include "worker/health.h"
 #include "worker/quarantine.h"
-#include "worker/runner.h"
 
 #include <pthread.h>
 

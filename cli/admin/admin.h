@@ -17,6 +17,7 @@ admin_command user_add_command, user_role_command, user_password_command, user_l
 	user_first_admin_command;                          /* user.c */
 admin_command task_load_command;                       /* task_load.c */
 admin_command ranking_rebuild_command;                 /* ranking.c */
+admin_command review_list_command, review_release_command, review_reject_command; /* review.c */
 admin_command doctor_command;                          /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command, worker_resume_command; /* worker.c */
 admin_command gpu_list_command, gpu_release_command, port_free_command, healthy_command; /* host.c */
@@ -29,9 +30,6 @@ int admin_usage(const char *command);
 
 /* The database of the settings, or NULL after a complaint. */
 struct database *admin_connect(void);
-
-/* Reads a folder or a zip as the panel would take it in. */
-int admin_read_upload(struct fileset *set, const char *path, struct error *error); /* upload.c */
 
 /* Who the audit log says it was. */
 extern const struct actor admin_actor;

@@ -29,6 +29,9 @@ static const struct command {
 		"make a leaderboard of each task folder, or of each problem of a set, or bring it up to date;\n"
 		"      --dry-run only says what would be done, --set names the YAML of a set in a zip or a folder" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command, "recompute the ranking from the jobs" },
+	{ "review list", "", review_list_command, "list the results that are faster than their GPU can be, and wait for an admin" },
+	{ "review release", "SUBMISSION GPU", review_release_command, "rank such a result after all" },
+	{ "review reject", "SUBMISSION GPU REASON", review_reject_command, "reject it; its author reads the reason, one sentence" },
 	{ "doctor", "", doctor_command, "say what this host offers to a worker and lacks, what that costs and how to mend it" },
 	{ "worker list", "", worker_list_command, "list the workers with their devices and what runs on them" },
 	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,

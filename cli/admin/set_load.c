@@ -63,14 +63,14 @@ static int read_upload(struct arena *arena, const char *path, struct load *load,
 	load->upload = fileset_make(arena);
 	load->stock = stock_fileset(arena);
 	if (!is_yaml(path) || !is_set_path(path))
-		return admin_read_upload(&load->upload, path, error);
+		return fileset_from_path(&load->upload, path, error);
 	if (load->yaml)
 		return fail(error, ERROR_INPUT, "%s is a YAML file itself; --set names one in a zip or a folder.", path);
 	const char *slash = strrchr(path, '/');
 	load->yaml = slash ? slash + 1 : path;
 	if (strcmp(load->yaml, "task.yml") == 0)
 		return fail(error, ERROR_INPUT, "%s is the definition of one task; name its folder.", path);
-	return admin_read_upload(&load->upload, slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".", error);
+	return fileset_from_path(&load->upload, slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".", error);
 }
 
 static int complain_of_faults(const char *path, const struct task_faults *faults)

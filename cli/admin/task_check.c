@@ -78,7 +78,7 @@ static int check_one(const char *path)
 	struct check *check = arena_array(arena, struct check, 1);
 	*check = (struct check){ .arena = arena, .path = path, .upload = fileset_make(arena), .stock = stock_fileset(arena) };
 	struct error error = {0};
-	if (admin_read_upload(&check->upload, path, &error)) {
+	if (fileset_from_path(&check->upload, path, &error)) {
 		admin_say("%s: not good", path);
 		admin_say("  %s", error.text);
 		return admin_failed;

@@ -4,6 +4,7 @@
  * that was deleted there comes back only when its folder is named. */
 #include "cli/admin/admin.h"
 #include "cli/admin/set_load.h"
+#include "lib/device.h"
 #include "lib/scope.h"
 #include "lib/stock.h"
 #include "lib/task_version.h"

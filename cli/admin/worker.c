@@ -12,6 +12,9 @@ static void say_device(const struct fleet_device *device)
 	const char *state = fleet_state(device->online == 1, pause, runs);
 	if (!device->uuid)
 		admin_say("%-24s %-9s no device", device->worker, state);
+	else if (device->rival_id != SQL_NULL_INTEGER)
+		admin_say("%-24s %-9s %-12s %s  submissions %lld and %lld compared: %s", device->worker, state, device->model, device->uuid,
+			(long long)device->submission_id, (long long)device->rival_id, device->progress);
 	else if (runs)
 		admin_say("%-24s %-9s %-12s %s  submission %lld: %s", device->worker, state, device->model, device->uuid,
 			(long long)device->submission_id, device->progress);

@@ -1,7 +1,6 @@
 /* On which CPU a thread runs. */
 #include "inside.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>

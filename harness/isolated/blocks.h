@@ -21,8 +21,6 @@ using Values = std::vector<double>;
 
 /* For whose mean a relative half-width is too much to ask: 0.25 us are enough. */
 constexpr double short_ns = 25'000, enough_ns = 250, enough = 0.01;
-/* How far the constant may move between the halves of a block. */
-constexpr double moved_ns = 500, moved = 0.03;
 constexpr int most_repeats = 3;
 constexpr std::size_t most_samples = 4000;
 constexpr double enough_ratio = 0.0025; /* half-width of the logarithm of a ratio */
@@ -39,12 +37,15 @@ struct Rule {
 	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
 	double empty_ns;                     /* what the empty kernel of the constant takes itself: no part of it */
 	std::size_t calibrations;            /* blocks of empty kernels before a submission is loaded */
+	std::size_t controls;                /* of a block: the null's empty kernel among the calls */
+	double disturbance_ns;               /* by which that may be longer than in the beginning */
+	double moved_ns, moved;              /* by which the constant may move between the halves of a block: ns, a share */
 };
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 750, 3};
+inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 750, 3, 5, 3000, 500, 0.03};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
-inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0};
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 5000, 0.5};
 constexpr std::size_t least_calls = 3, least_blocks = 4; /* with fewer blocks, the page says so */
 
 inline double median(Values values)
@@ -110,6 +111,7 @@ inline double half_width(const Values &values, double level = 0.95)
  * judge; then until the output was copied. */
 struct Timed {
 	double elapsed_ns, touch_ns = 0, take_ns = 0;
+	double head_ns = 0; /* how long the GPU was at the judge's own work before */
 };
 
 using Calls = std::vector<Timed>;
@@ -127,26 +129,43 @@ struct Block {
 	Calls calls, null;           /* those that count, and the null's */
 	Values heads, null_heads;    /* how long the judge's own work before the next call took, after each */
 	Values bells;                /* what the bell alone costs */
+	Values controls;             /* what the null's empty kernel costs now, */
+	double quiet_ns = 0;         /* and what it cost before any submission was loaded */
 	double delta_ns = 0;         /* what a call of this contestant costs more than one of the null */
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
 	/* What is subtracted from a call. */
-	double constant(const Rule &rule) const { return median(elapsed_of(null)) + delta_ns - rule.empty_ns; }
+	double constant(const Rule &rule) const
+	{
+		return median(elapsed_of(null)) + delta_ns - rule.empty_ns - disturbance(rule);
+	}
 
-	bool constant_moved() const
+	/* By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be; 0
+	 * within noise. */
+	double disturbance(const Rule &rule) const
+	{
+		if (controls.empty())
+			return 0;
+		double over = median(controls) - quiet_ns;
+		return over > std::max(rule.disturbance_ns, rule.moved * quiet_ns) ? over : 0;
+	}
+
+	/* Whether it is another in the second half of the block. */
+	bool constant_moved(const Rule &rule) const
 	{
 		auto half = static_cast<std::ptrdiff_t>(null.size() / 2);
 		if (half < 2)
 			return false;
 		Values all = elapsed_of(null);
 		double before = median({all.begin(), all.begin() + half}), after = median({all.end() - half, all.end()});
-		return std::abs(before - after) > std::max(moved_ns, moved * median(all));
+		return std::abs(before - after) > std::max(rule.moved_ns, rule.moved * median(all));
 	}
 
-	/* What the contestant still kept the device busy with after its calls, per call; 0 within noise. */
+	/* What the contestant kept the device busy with before and after its calls, per call; 0 within noise. */
 	double overrun(const Rule &rule) const
 	{
-		return excess(takes_of(calls), takes_of(null), rule) + excess(heads, null_heads, rule);
+		return excess(takes_of(calls), takes_of(null), rule) +
+			std::max(excess(heads_of(calls), heads_of(null), rule), excess(heads, null_heads, rule));
 	}
 
 	/* Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and what
@@ -177,6 +196,14 @@ private:
 		Values made;
 		for (const Timed &call : calls)
 			made.push_back(call.touch_ns + call.take_ns);
+		return made;
+	}
+
+	static Values heads_of(const Calls &calls)
+	{
+		Values made;
+		for (const Timed &call : calls)
+			made.push_back(call.head_ns);
 		return made;
 	}
 
@@ -230,19 +257,20 @@ inline bool is_enough(const Values &values, const Rule &rule)
 /* The figures of a case. */
 struct Summary {
 	Values samples;
-	double mean_ns, std_ns, err_ns, low_ns, high_ns, median_ns, best_ns, worst_ns, constant_ns, overrun_ns;
+	double mean_ns, std_ns, err_ns, low_ns, high_ns, median_ns, best_ns, worst_ns, constant_ns, overrun_ns, disturbance_ns;
 	std::optional<double> own_ns;
 	std::size_t runs, blocks;
 
 	/* `own`: what the contestant measured itself. */
 	Summary(const Blocks &all, const Values &own, const Rule &rule)
 	{
-		Values values = values_of(all, rule), constants, overruns;
+		Values values = values_of(all, rule), constants, overruns, disturbances;
 		for (const Block &block : all) {
 			Values more = block.samples(rule);
 			samples.insert(samples.end(), more.begin(), more.end());
 			constants.push_back(block.constant(rule));
 			overruns.push_back(block.overrun(rule));
+			disturbances.push_back(block.disturbance(rule));
 		}
 		/* With one block there is nothing but its calls to say how far it may be off. */
 		const Values &units = values.size() > 1 ? values : samples;
@@ -259,6 +287,7 @@ struct Summary {
 		worst_ns = *worst;
 		constant_ns = std::max(1.0, median(constants));
 		overrun_ns = mean(overruns);
+		disturbance_ns = mean(disturbances);
 		if (!own.empty())
 			own_ns = median(own);
 		runs = samples.size();

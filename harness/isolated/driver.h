@@ -41,6 +41,7 @@ struct cuda_memory_kind {                                                  /* CU
 	X(cuDeviceGet, device_get, (int *device, int number)) \
 	X(cuDevicePrimaryCtxRetain, primary_context, (struct CUctx_st **context, int device)) \
 	X(cuCtxSetCurrent, context_use, (struct CUctx_st *context)) \
+	X(cuCtxSynchronize, context_wait, (void)) \
 	X(cuMemGetAllocationGranularity, granularity, \
 		(size_t *bytes, const struct cuda_memory_kind *kind, unsigned int which)) \
 	X(cuMemCreate, memory_create, \

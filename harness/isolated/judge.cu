@@ -226,7 +226,7 @@ private:
 			std::optional<Said> said;
 			attempt(*side, [&] { said = act(*side); });
 			if (said && side.get() != &entry())
-				stop(Code::CASES, "The " + side->name() + " cannot be loaded: " + said->text);
+				stop(Code::USAGE, "The " + side->name() + " cannot be loaded: " + said->text);
 			if (said)
 				stop(Code::RAISED, said->text);
 		}
@@ -255,7 +255,8 @@ private:
 			if (!is_first)
 				ours.push_back(run_empty(side));
 		}
-		return median(ours) - median(theirs);
+		quiet_ns_ = median(theirs);
+		return median(ours) - quiet_ns_;
 	}
 
 	double run_empty(Side &side)
@@ -284,7 +285,7 @@ private:
 	{
 		char late[80];
 		if (&side != &entry())
-			stop(Code::CASES, "The " + side.name() + " failed: " + broken.why);
+			stop(Code::USAGE, "The " + side.name() + " failed: " + broken.why);
 		switch (broken.code) {
 		case ISOLATED_GONE:
 			stop(Code::GONE, "The submission's process ended.");
@@ -304,7 +305,7 @@ private:
 		Said said{THREW, ""};
 		attempt(side, [&] { said = side.complaint(); });
 		if (&side != &entry())
-			stop(Code::CASES, "The " + side.name() + " failed: " + said.text);
+			stop(Code::USAGE, "The " + side.name() + " failed: " + said.text);
 		lost_ = lost_ || said.complaint == LOST_GPU;
 		bool is_cuda = said.complaint == LEFT_ERROR || said.complaint == LOST_GPU;
 		throw CaseFailed{is_cuda ? Code::CUDA_API : Code::RAISED, said.text};
@@ -393,6 +394,8 @@ private:
 	std::uint32_t slots_for(const Input &input) const
 	{
 		constexpr std::size_t most = 64, least = 2, on_host = 4, large = std::size_t(64) << 20;
+		if (!mode_.is_timed)
+			return least;
 		if (!device_ || !input.device_bytes)
 			return input.stream.size() > large ? least : on_host;
 		std::size_t wanted = std::min(most, 4 * device_->l2_bytes() / input.device_bytes + least);
@@ -412,9 +415,13 @@ private:
 		for (const auto &[why, count] : disturbed_)
 			add("In " + std::to_string(count) + " of " + std::to_string(summary->blocks) + " blocks " + why + ", although " +
 				std::to_string(repeated_) + " were repeated.");
-		std::snprintf(sentence, sizeof sentence, "Work that the submission left on the GPU after its calls was added: %.1f us a call.",
+		std::snprintf(sentence, sizeof sentence, "Work of the submission on the GPU before and after its calls was added: %.1f us a call.",
 			summary ? summary->overrun_ns / 1000 : 0);
 		if (summary && summary->overrun_ns > 0)
+			add(sentence);
+		std::snprintf(sentence, sizeof sentence, "While empty kernels ran, something else did as well, %.1f us each time; they count without it.",
+			summary ? summary->disturbance_ns / 1000 : 0);
+		if (summary && summary->disturbance_ns > 0)
 			add(sentence);
 		if (!text.empty())
 			report_.line(key + "message", text);
@@ -435,7 +442,8 @@ private:
 			measure(one, key);
 	}
 
-	/* The first input, on memories of its size, and the first right answer of everyone who gives one. */
+	/* The first right answer of everyone who gives one. Memory is given when it is needed: frames that nobody takes yet would
+	 * pile up. */
 	void begin_case(const Case &one)
 	{
 		own_.clear();
@@ -444,33 +452,37 @@ private:
 		repeated_ = 0;
 		after_ = nullptr;
 		number_ = 0;
-		bool first = true;
-		for (auto &side : sides_) {
-			if (side->is_null())
-				continue;
-			for (std::optional<Called> called; !called;) {
-				Input input = mode_.is_timed ? inputs_.fresh(one, "warm", number_++) : inputs_.as_written(one);
-				if (first)
-					begin_sides(input);
-				first = false;
-				called = call(*side, input, -1, side.get() == &entry() ? &message_ : nullptr);
-			}
+		slots_ = 0;
+		for (auto &side : sides_)
+			if (!side->is_null())
+				begin_side(*side, one);
+	}
+
+	void begin_side(Side &side, const Case &one)
+	{
+		bool is_first = true;
+		for (std::optional<Called> called; !called; is_first = false) {
+			Input input = mode_.is_timed ? inputs_.fresh(one, "warm", number_++) : inputs_.as_written(one);
+			if (is_first)
+				give_inputs(side, input);
+			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
 		}
 	}
 
-	void begin_sides(const Input &input)
+	void give_inputs(Side &side, const Input &input)
 	{
-		slots_ = slots_for(input);
-		for (auto &side : sides_)
-			attempt(*side, [&] { side->give_inputs(input.stream.size(), input.device_bytes, slots_); });
+		slots_ = slots_ ? slots_ : slots_for(input);
+		attempt(side, [&] { side.give_inputs(input.stream.size(), input.device_bytes, slots_); });
 	}
 
 	/* Calls that are verified and do not count. */
 	void warm_up(Side &side, const Case &one)
 	{
 		auto began = std::chrono::steady_clock::now();
-		if (side.is_null())
+		if (side.is_null()) {
+			give_inputs(side, inputs_.fresh(one, "warm", number_++));
 			attempt(side, [&] { side.give_outputs(entry().form_needs(), &entry().form()); });
+		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
 			Input input = inputs_.fresh(one, "warm", number_++);
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
@@ -489,7 +501,7 @@ private:
 	{
 		Called called = measured(side, input);
 		if (after_)
-			after_->push_back(called.head_ns);
+			after_->push_back(called.timed.head_ns);
 		after_ = &heads;
 		calls.push_back(called.timed);
 	}
@@ -512,8 +524,17 @@ private:
 				note(entry(), input, ours);
 			else if (theirs)
 				note(rival(), input, *theirs);
+			if (unforeseen() % rule_.calls < rule_.controls)
+				control(ours);
 		}
 		end_block(ours, theirs);
+	}
+
+	/* The null's empty kernel, now and then: whether somebody else keeps the GPU busy. */
+	void control(Block &block)
+	{
+		block.controls.push_back(run_empty(null()));
+		after_ = nullptr;
 	}
 
 	void end_block(Block &ours, Block *theirs)
@@ -523,12 +544,15 @@ private:
 				ours.bells.push_back(null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
 			});
 		ours.delta_ns = entry().delta_ns;
+		ours.quiet_ns = quiet_ns_;
 		ours.slowed_by = watch_.look();
 		if (!theirs)
 			return;
 		theirs->null = ours.null;
 		theirs->null_heads = ours.null_heads;
 		theirs->bells = ours.bells;
+		theirs->controls = ours.controls;
+		theirs->quiet_ns = ours.quiet_ns;
 		theirs->delta_ns = rival().delta_ns;
 	}
 
@@ -537,7 +561,7 @@ private:
 	bool is_disturbed(const Block &block)
 	{
 		std::string why = block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")" :
-			block.constant_moved() ? "the constant moved" : "";
+			block.constant_moved(rule_) ? "the constant moved" : "";
 		if (why.empty())
 			return false;
 		if (repeated_ < most_repeats && !budget_.is_case_over()) {
@@ -633,6 +657,7 @@ private:
 	std::vector<std::unique_ptr<Side>> sides_; /* the null contestant, the entry, the rival */
 	Budget budget_;
 	double limit_s_ = 0;                       /* of the last call */
+	double quiet_ns_ = 0;                      /* what the null's empty kernel cost before any submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
 	std::uint32_t slots_ = 1;
 	std::uint64_t number_ = 0;                 /* of inputs in this case */

@@ -151,6 +151,10 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 int isolated_stand_by(struct isolated_page *page, int socket);
 void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
 
+/* Waits for all that this process has enqueued on its GPU, and says done at once: between the two nothing lies that takes
+ * now longer and now less long. After an error it has not said done. Needs isolated_cuda_open. */
+int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns);
+
 /* ---- on which CPU a thread runs ----
  *
  * The clock of a contestant on another core goes wrong by 1 to 4 us, always the same for the same core (measured on an

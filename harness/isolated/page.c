@@ -1,8 +1,9 @@
 /* The page, and the contestant's side of a call. */
 #include "inside.h"
 
+#include "driver.h"
+
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -99,4 +100,12 @@ void isolated_done(struct isolated_page *page, uint32_t status, uint32_t spec, d
 	page->spec = spec;
 	page->own_ns = own_ns;
 	__atomic_store_n(&page->done, __atomic_load_n(&page->ready, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+}
+
+int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, double own_ns)
+{
+	const int rc = CUDA_DO(context_wait);
+	if (!rc)
+		isolated_done(page, status, spec, own_ns);
+	return rc;
 }

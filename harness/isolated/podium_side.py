@@ -224,8 +224,9 @@ class Side:
 		image.prepare_canaries()
 		self.device.synchronize()
 		self._arm()
-		events = self._stage(image, slot)
-		self._ring()
+		with wire.Pinned(self._cpus[0]):
+			events = self._stage(image, slot)
+			self._try(wire.ring, call)
 		if call.status in (wire.RAISED, wire.NO_OUTPUT):
 			self._hear(call.status)
 		if call.status == wire.NEW_SPEC:
@@ -245,11 +246,13 @@ class Side:
 		call.command, call.probe_count, call.head, call.cpu = command, 0, None, self._cpus[1]
 		call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._arm()
-		if device:
-			device.flush()
-			device.mark_head()
-			call.head, call.head_value = device.head, device.head_value
-		self._ring()
+		with wire.Pinned(self._cpus[0]):
+			if device:
+				device.keep_busy()
+				device.flush()
+				device.mark_head()
+				call.head, call.head_value = device.head, device.head_value
+			self._try(wire.ring, call)
 		return float(call.elapsed_ns)
 
 	def _aim(self, slot):
@@ -287,6 +290,7 @@ class Side:
 
 	def _enqueue(self, image, slot):
 		device = self.device
+		device.keep_busy()
 		began = device.event() if device.is_cuda else None
 		for spec in self.specs:
 			spec.poison(slot)
@@ -294,10 +298,6 @@ class Side:
 		device.flush()
 		image.put_right_on_device(self.area, slot)
 		return began, device.event() if device.is_cuda else None
-
-	def _ring(self):
-		with wire.Pinned(self._cpus[0]):
-			self._try(wire.ring, self._call)
 
 	def _hear(self, status):
 		"""Why there is no output."""

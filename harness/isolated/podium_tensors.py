@@ -33,6 +33,8 @@ class Tensors:
 		self.detach, self.copy_ = torch.Tensor.detach, torch.Tensor.copy_
 		self._storage = torch.Tensor.untyped_storage if hasattr(torch.Tensor, "untyped_storage") else lambda tensor: tensor.storage().untyped()
 		self._as_parameter = torch.nn.Parameter
+		self._integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+		self._or = torch.bitwise_or
 
 	# ---- forms ----
 
@@ -114,6 +116,19 @@ class Tensors:
 	def scratch(self, node):
 		"""Memory of one's own of the same form."""
 		return self.torch.empty_strided(node.sizes, node.strides, dtype=self.dtypes[node.dtype], device=self.device_of(node))
+
+	def copy_bits(self, to, tensor):
+		"""A copy that a kernel makes: torch would have a copy engine of the GPU make that of dense tensors, whose time depends on
+		what else it does. `to`: as bits() gives it."""
+		if tensor.element_size() in self._integers:
+			self._or(tensor.view(to.dtype), 0, out=to)
+		else:
+			self.copy_(to, tensor)
+
+	def bits(self, tensor):
+		"""The same as integers, where there are some of that size."""
+		integers = self._integers.get(tensor.element_size())
+		return tensor.view(integers) if integers else tensor
 
 	def device_of(self, node):
 		return self.device if node.memory & 1 == 0 else self.torch.device("cpu")

@@ -88,6 +88,7 @@ _FUNCTIONS = {
 	"pin": [ctypes.c_int32, _pointer(Affinity)],
 	"await": [_page, _int, _pointer(Order)],
 	"stand_by": [_page, _int],
+	"finish": [_page, _u32, _u32, ctypes.c_double],
 	"send": [_int, _pointer(Frame), _pointer(_int)],
 	"receive": [_int, _pointer(Frame), _pointer(_int), _i64],
 	"memory_make": [_pointer(Memory), _u32, _u64],
@@ -110,8 +111,13 @@ def _load():
 
 _native = _load()
 # What a call of a kernel goes through is bound once.
-done, stand_by_code = _native.isolated_done, _native.isolated_stand_by
+done, finish_code, stand_by_code = _native.isolated_done, _native.isolated_finish, _native.isolated_stand_by
 page_unmap, dismiss = _native.isolated_page_unmap, _native.isolated_dismiss
+
+
+def last_failure():
+	"""What the native part said last, as an exception."""
+	return Failed(_native.isolated_why().decode("utf-8", "replace"))
 
 
 def _succeed(code):

@@ -86,7 +86,6 @@ struct Called {
 	std::uint32_t status;
 	Timed timed;
 	double own_ns;
-	double head_ns; /* how long the GPU was at the judge's own work before; 0 without one */
 };
 
 class Side {
@@ -178,12 +177,12 @@ public:
 		choose_probes();
 		lay_out(drawn);
 		succeed(isolated_ring(&call_));
-		Called called = {call_.status, {static_cast<double>(call_.elapsed_ns)}, call_.own_ns, 0};
+		Called called = {call_.status, {static_cast<double>(call_.elapsed_ns)}, call_.own_ns};
 		if (device_) {
 			auto began = std::chrono::steady_clock::now();
 			device_->touch();
 			called.timed.touch_ns = since(began);
-			called.head_ns = device_->head.elapsed_ns();
+			called.timed.head_ns = device_->head.elapsed_ns();
 		}
 		if (call_.status == ISOLATED_RETURNED && has_outputs())
 			take_host();

@@ -19,8 +19,8 @@ INSERT INTO jobs (submission_id, gpu, state, verdict, reason, score_ns, score_er
   SELECT id, 'H200', 'done', 'passed', '', 1000 + (id * 7919) % 100003, 1 + id % 7, 'custom', 1, 1, submitted_at, submitted_at, submitted_at + INTERVAL 4 SECOND
   FROM submissions WHERE leaderboard_id = @leaderboard;
 -- The best job of each user, the earlier one where two are equal; positions by score.
-INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, position, place)
-  SELECT @leaderboard, @version, 'H200', user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at,
+INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, engine, position, place)
+  SELECT @leaderboard, @version, 'H200', user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, 'custom',
     ROW_NUMBER() OVER (ORDER BY score_ns, submission_id), RANK() OVER (ORDER BY score_ns)
   FROM (SELECT s.user_id, s.id AS submission_id, j.id AS job_id, j.score_ns, j.score_err_ns, s.submitted_at,
       ROW_NUMBER() OVER (PARTITION BY s.user_id ORDER BY j.score_ns, s.id) AS best

@@ -120,11 +120,11 @@ for (const [role, enter] of Object.entries(ROLES))
 		assert.deepEqual(faults.slice(0, 20), []);
 		const shapes = new Set(looked.map(shape));
 		const wanted = ['/', '/queue', '/login', '/register', '/leaderboard/*', '/leaderboard/*/submit', '/leaderboard/*/task', '/leaderboard/*/task/*',
-			'/submission/*', '/user/*', '/language/py', '/language/cu'];
+			'/submission/*', '/user/*', '/language/py', '/language/cu', '/judge'];
 		if (role !== 'a visitor')
 			wanted.push('/account', '/leaderboard/*/mine');
 		if (role === 'an admin')
-			wanted.push('/admin', '/admin/workers', '/admin/users', '/admin/audit', '/admin/leaderboards/new', '/admin/leaderboard/*/edit', '/admin/leaderboard/*/delete');
+			wanted.push('/admin', '/admin/review', '/admin/workers', '/admin/users', '/admin/audit', '/admin/leaderboards/new', '/admin/leaderboard/*/edit', '/admin/leaderboard/*/delete');
 		for (const one of wanted)
 			assert.ok(shapes.has(one), `no link leads to ${one}; there are ${[...shapes]}`);
 	});

@@ -273,7 +273,7 @@ def check_database():
 	equal(sql("SELECT id FROM jobs WHERE verdict IS NULL OR attempt > 3 OR finished_at IS NULL"), [])
 	equal(sql("SELECT id FROM jobs WHERE (state = 'failed') <> (verdict = 'internal error')"), [])
 	equal(sql("SELECT j.id FROM jobs j JOIN stages t ON t.job_id = j.id WHERE j.verdict <> 'cancelled' AND t.verdict IS NULL"), [])
-	equal(sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs)"), [])
+	equal(sql("SELECT id FROM submissions WHERE id NOT IN (SELECT submission_id FROM jobs WHERE submission_id IS NOT NULL)"), [])
 	rows = "SELECT leaderboard_id, gpu, user_id, job_id, score_ns, position, place FROM ranking ORDER BY 1, 2, 6"
 	before = sql(rows)
 	admin("ranking", "rebuild")

@@ -7,9 +7,7 @@
 
 #include <cuda.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>

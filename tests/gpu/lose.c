@@ -1,7 +1,7 @@
 /* Preloaded into podium-worker on a host with a real GPU: lets the driver say what it says when a GPU falls off the bus, for
  * as long as the file LOSE_FILE is there: "lost", or "xid 79" once. All else goes to the real library. A drill can do no more:
  * a GPU cannot be unplugged from within a machine that one only rents. */
-#include "worker/nvml.h"
+#include "lib/nvml.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

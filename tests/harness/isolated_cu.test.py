@@ -328,7 +328,7 @@ def outputs_that_grow_all_the_time_are_not_followed():
 
 @test
 def a_rival_that_fails_is_nobodys_wrong_answer():
-	ends_with(judge("compare", rival="raises"), 113, "error: The rival failed: custom_kernel threw")
+	ends_with(judge("compare", rival="raises"), 2, "error: The rival failed: custom_kernel threw")
 
 
 @test
@@ -513,8 +513,8 @@ CALCULATE = r"""
 #include <iostream>
 using namespace podium;
 static Values read_values() { std::size_t n; std::cin >> n; Values made(n); for (double &one : made) std::cin >> one; return made; }
-static Calls read_calls() { Values a = read_values(), b = read_values(), c = read_values(); Calls made;
-	for (std::size_t i = 0; i < a.size(); i++) { made.push_back({a[i], b[i], c[i]}); }
+static Calls read_calls() { Values a = read_values(), b = read_values(), c = read_values(), d = read_values(); Calls made;
+	for (std::size_t i = 0; i < a.size(); i++) { made.push_back({a[i], b[i], c[i], d[i]}); }
 	return made; }
 int main()
 {
@@ -523,13 +523,13 @@ int main()
 	const Rule &rule = kind == "cuda" ? cuda_rule : cpu_rule;
 	Blocks blocks(count); Pairs pairs;
 	for (Block &block : blocks) {
-		std::cin >> block.delta_ns; block.calls = read_calls(); block.null = read_calls(); block.heads = read_values(); block.null_heads = read_values(); block.bells = read_values();
+		std::cin >> block.delta_ns >> block.quiet_ns; block.controls = read_values(); block.calls = read_calls(); block.null = read_calls(); block.heads = read_values(); block.null_heads = read_values(); block.bells = read_values();
 		pairs.emplace_back(block.value(rule), block.constant(rule));
 	}
 	Values own = read_values(), values = values_of(blocks, rule);
 	Summary s(blocks, own, rule); Comparison c(pairs);
 	for (double one : {s.mean_ns, s.std_ns, s.err_ns, s.low_ns, s.high_ns, s.median_ns, s.best_ns, s.worst_ns, s.constant_ns, s.overrun_ns, s.own_ns.value_or(-1),
-		double(s.runs), double(is_enough(values, rule)), double(is_decided(pairs, rule)), double(blocks[0].constant_moved()), c.ratio, c.low, c.high, c.err,
+		double(s.runs), double(is_enough(values, rule)), double(is_decided(pairs, rule)), double(blocks[0].constant_moved(rule)), s.disturbance_ns, c.ratio, c.low, c.high, c.err,
 		c.rival_ns, mean(thinned(s.samples, 7)), t_quantile(0.99, count), t_quantile(0.95, 3)})
 		std::printf("%.17g\n", one);
 }
@@ -537,18 +537,19 @@ int main()
 
 
 class Call:
-	def __init__(self, elapsed_ns, touch_ns, take_ns):
-		self.elapsed_ns, self.touch_ns, self.take_ns = elapsed_ns, touch_ns, take_ns
+	def __init__(self, elapsed_ns, touch_ns, take_ns, head_ns):
+		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns = elapsed_ns, touch_ns, take_ns, head_ns
 
 
 def made_up_block(chance, calls, has_gpu, is_idle, over):
-	block, switch = statistics.Block(chance.gauss(0, 800) if has_gpu else 0.0), 150_000 if has_gpu else 0
+	block, switch = statistics.Block(*((chance.gauss(0, 800), 19_000.0) if has_gpu else ())), 150_000 if has_gpu else 0
 	for index in range(calls):
 		touch = (0.2 if is_idle and index % 2 else 1) * switch + chance.random() * 100
-		block.calls.append(Call(chance.gauss(60_000, 5_000), touch, chance.gauss(20_000, 500) + over))
-		block.null.append(Call(chance.gauss(20_000, 900), switch + chance.random() * 100, chance.gauss(20_000, 500)))
+		block.calls.append(Call(chance.gauss(60_000, 5_000), touch, chance.gauss(20_000, 500) + over, chance.gauss(70_000, 300) + 2 * over))
+		block.null.append(Call(chance.gauss(20_000, 900), switch + chance.random() * 100, chance.gauss(20_000, 500), chance.gauss(70_000, 300)))
 		block.heads.append(chance.gauss(70_000, 300) + 3 * over)
 		block.null_heads.append(chance.gauss(70_000, 300))
+	block.controls = [chance.gauss(19_000, 100) + min(over, 8_000) for _ in range(5 if has_gpu else 0)]
 	block.bells = [chance.gauss(5_000, 50) for _ in range(3 if has_gpu else 0)]
 	return block
 
@@ -558,10 +559,10 @@ def as_input(kind, blocks, own):
 		return " ".join([str(len(values)), *map(repr, values)])
 
 	def calls(these):
-		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns"))
+		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns", "head_ns"))
 	parts = [f"{kind} {len(blocks)}"]
 	for block in blocks:
-		parts += [repr(block.delta_ns), calls(block.calls), calls(block.null), listed(block.heads), listed(block.null_heads), listed(block.bells)]
+		parts += [f"{block.delta_ns!r} {block.quiet_ns!r}", listed(block.controls), calls(block.calls), calls(block.null), listed(block.heads), listed(block.null_heads), listed(block.bells)]
 	return "\n".join([*parts, listed(own)]) + "\n"
 
 
@@ -573,7 +574,7 @@ def expected_figures(kind, blocks, own):
 	compared = statistics.Comparison(pairs)
 	return [summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median, summary.best, summary.worst, summary.constant,
 		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(pairs, rule),
-		blocks[0].constant_moved(), compared.ratio, compared.low, compared.high, compared.err, compared.rival,
+		blocks[0].constant_moved(rule), summary.disturbance, compared.ratio, compared.low, compared.high, compared.err, compared.rival,
 		statistics.mean(statistics.thinned(summary.samples, 7)), statistics.t_quantile(0.99, len(blocks)), statistics.t_quantile(0.95, 3)]
 
 

@@ -1,6 +1,7 @@
 """A whole Podium of its own for a test: started by ./run in a fresh folder on a free port, stopped at the end.
 
-	python3 tests/lib/instance.py COMMAND...     runs a command beside one, which finds it in PODIUM_URL
+	python3 tests/lib/instance.py [--pretend] COMMAND...     runs a command beside one, which finds it in PODIUM_URL;
+	                                                         with --pretend its GPUs and podium-run are those of pretend.py
 """
 import os
 import pathlib
@@ -14,6 +15,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from pretend import pretend_driver, pretend_runner  # noqa: E402
 
 
 def free_port():
@@ -29,9 +32,10 @@ def free_port():
 
 
 class Instance:
-	def __init__(self, base=None, var=None, before=(), **settings):
+	def __init__(self, base=None, var=None, before=(), pretends=False, **settings):
 		"""`base`: the environment to start from, os.environ if None; `settings`: variables beside it; `var`: a
-		folder that is there already; `before`: a command that starts ./run."""
+		folder that is there already; `before`: a command that starts ./run; `pretends`: its worker has two H200 and a
+		podium-run that says what submissions tell it to."""
 		base = os.environ if base is None else base
 		self.var = pathlib.Path(var or tempfile.mkdtemp(prefix="podium-test."))
 		self.before = before
@@ -41,6 +45,8 @@ class Instance:
 		self.environment = {**base, "B": build, "PODIUM_VAR": str(self.var), "PODIUM_PORT": str(self.port),
 			"PODIUM_DEVICE_LOCKS": str(self.var), **settings}
 		self.admin_program = ROOT / build / "podium-admin"
+		if pretends:
+			self.environment |= {**pretend_driver(self.var / "driver"), **pretend_runner(self.var / "runner", ROOT / build / "podium-run")}
 		self.start()
 
 	def start(self):
@@ -79,7 +85,9 @@ class Instance:
 def main(command):
 	if not command:
 		sys.exit(__doc__)
-	instance = Instance()
+	pretends = command[0] == "--pretend"
+	instance = Instance(pretends=pretends)
+	command = command[pretends:]
 	try:
 		return subprocess.run(command, env={**os.environ, **instance.addresses()}).returncode
 	finally:

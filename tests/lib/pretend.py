@@ -1,4 +1,5 @@
-"""A GPU host where there is none: NVIDIA's driver library with two H200, and ncu."""
+"""What is not there: NVIDIA's driver library with two H200, ncu, and a podium-run whose results are chosen."""
+import json
 import os
 import pathlib
 import subprocess
@@ -90,3 +91,113 @@ def pretend_ncu(folder, does=PROFILES, size=1000):
 	program.write_text(NCU.replace("{calls}", str(folder / "calls")) + does.replace("{size}", str(size)))
 	program.chmod(0o755)
 	return {"PATH": f"{folder}:{os.environ['PATH']}"}, calls
+
+
+RUNNER = '''#!/usr/bin/python3
+"""Stands in for podium-run: a ranked job gets the result that the submission's first line says, as JSON behind "# ": members of
+the timed cases in "cases", members of the verdict in "verdict", the spec of each case from the task. Comparisons come to nothing."""
+import json, os, sys
+
+if not any(word.startswith("--directory") for word in sys.argv[1:]) or any(word.startswith("--check-host") for word in sys.argv[1:]):
+	os.execv("{program}", ["{program}", *sys.argv[1:]])
+
+
+def say(**event):
+	print(json.dumps(event), flush=True)
+
+
+def stage(job, position, name, cases):
+	say(event="stage", job=job["id"], position=position, stage=name, command="")
+	for index, (spec, members) in enumerate(cases):
+		say(event="case", job=job["id"], position=position, index=index, spec=spec, verdict="passed", message="", **members)
+	say(event="stage_end", job=job["id"], position=position, verdict="passed", message="", exit_code=0, duration_ms=1)
+
+
+say(event="ready", version="0")
+for line in sys.stdin:
+	job = json.loads(line).get("job")
+	if not job:
+		continue
+	told = json.loads(job["submission"]["text"].splitlines()[0][2:])
+	task = job["task"]
+	stage(job, 0, "compile", [])
+	if job["mode"] != "compare":
+		stage(job, 1, "test", [(spec, {{}}) for spec in task["tests"]])
+	if job["mode"] in ("benchmark", "ranked"):
+		stage(job, 2, job["mode"], list(zip(task["benchmarks"], told["cases"])))
+	score = {{"score_ns": told["cases"][-1]["mean_ns"], "score_err_ns": 10.0}} if job["mode"] == "ranked" else {{}}
+	say(event="verdict", job=job["id"], verdict="passed", reason="", **{{"engine": "isolated", **score, **told.get("verdict", {{}})}})
+'''
+
+
+def pretend_runner(folder, program):
+	"""Makes a podium-run in `folder` that says what submissions tell it to; `program` is the real one. Returns the
+	environment in which a worker starts it."""
+	folder.mkdir(exist_ok=True)
+	folder.chmod(0o755)
+	runner = folder / "podium-run"
+	runner.write_text(RUNNER.format(program=program))
+	runner.chmod(0o755)
+	return {"PODIUM_WORKER_RUNNER": str(runner)}
+
+
+# Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict; "cases" are what it says
+# of those before, "hang" waits for the cancellation, "die" ends without a word. It finds no Python, which would take seconds, and else is podium-run itself.
+RUN = """#!/usr/bin/python3
+import json, os, pathlib, sys
+folder = pathlib.Path({folder!r})
+if sys.argv[1].startswith("--find-python"):
+    sys.exit(1)
+if "--directory" not in sys.argv or "--walls" in sys.argv:
+    os.execv({program!r}, [{program!r}, *sys.argv[1:]])
+
+def emit(name, **members):
+    print(json.dumps(dict(event=name, **members)), flush=True)
+
+emit("ready", version="0")
+for line in sys.stdin:
+    message = json.loads(line)
+    if "job" not in message:
+        continue
+    job = message["job"]
+    with open(folder / "jobs", "a") as jobs:
+        jobs.write(json.dumps(job) + "\\n")
+    says = dict(json.loads((folder / "says").read_text()).get(job["mode"], {{}}))
+    stage = says.pop("stage", job["mode"])
+    emit("stage", job=job["id"], position=0, stage=stage, command="pretended")
+    emit("progress", job=job["id"], text="timing 1/1")
+    if says.pop("hang", False):
+        for line in sys.stdin:
+            if "cancel" in json.loads(line):
+                break
+        says = dict(verdict="cancelled")
+    if says.pop("die", False):
+        sys.exit(1)
+    for index, case in enumerate(says.pop("cases", ())):
+        emit("case", **{{"job": job["id"], "position": 0, "index": index, "verdict": "passed", "message": "", **case}})
+    emit("stage_end", job=job["id"], position=0, verdict="passed", message="", exit_code=0, duration_ms=1)
+    emit("verdict", **{{"job": job["id"], "verdict": "passed", "reason": "", "engine": "isolated", **says}})
+"""
+
+
+class PretendedRun:
+	"""A podium-run that says what it is told to; `environment` is what a worker needs to start it."""
+	def __init__(self, folder, program):
+		self.folder = folder
+		folder.mkdir(exist_ok=True)
+		folder.chmod(0o755)
+		path = folder / "podium-run"
+		path.write_text(RUN.format(folder=str(folder), program=str(program)))
+		path.chmod(0o755)
+		self.environment = {"PODIUM_WORKER_RUNNER": str(path)}
+		self.say()
+
+	def say(self, **modes):
+		fresh = self.folder / "says.new"
+		fresh.write_text(json.dumps(modes))
+		fresh.rename(self.folder / "says")
+
+	def jobs(self):
+		"""What it was given, in order."""
+		path = self.folder / "jobs"
+		return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -5,6 +5,7 @@
 #include "tests/lib/pretend_cuda.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,16 +197,26 @@ static unsigned int add_work(struct CUstream_st *stream, struct work work)
 	return 0;
 }
 
+static struct CUstream_st streams[4];
+static unsigned int stream_count;
+
 unsigned int cuStreamCreate(struct CUstream_st **stream, unsigned int flags)
 {
-	static struct CUstream_st streams[4];
-	static unsigned int count;
 	pthread_t thread;
 	REFUSE("cuStreamCreate");
-	if (flags != CUDA_STREAM_ON_ITS_OWN || count == 4)
+	if (flags != CUDA_STREAM_ON_ITS_OWN || stream_count == 4)
 		return 1;
-	*stream = &streams[count++];
+	*stream = &streams[stream_count++];
 	return pthread_create(&thread, NULL, run_stream, *stream) || pthread_detach(thread);
+}
+
+unsigned int cuCtxSynchronize(void)
+{
+	REFUSE("cuCtxSynchronize");
+	for (unsigned int i = 0; i < stream_count; i++)
+		while (streams[i].added != __atomic_load_n(&streams[i].did, __ATOMIC_ACQUIRE))
+			sched_yield();
+	return 0;
 }
 
 unsigned int cuStreamQuery(struct CUstream_st *stream)

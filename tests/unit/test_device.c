@@ -1,5 +1,5 @@
-#include "worker/device.h"
-#include "worker/nvml.h"
+#include "lib/device.h"
+#include "lib/nvml.h"
 
 #include "lib/scope.h"
 

@@ -277,6 +277,26 @@ static void the_end_of_the_head_is_marked_in_its_stream(void **state)
 
 /* ---- NVML ---- */
 
+static void done_is_said_once_the_gpu_has_ended(void **state)
+{
+	(void)state;
+	struct isolated_page *page;
+	int descriptor;
+	assert_int_equal(isolated_cuda_open(), 0);
+	assert_int_equal(isolated_page_make(&page, &descriptor), 0);
+	page->ready = 7;
+	pretends->refuses = "cuCtxSynchronize";
+	assert_int_equal(isolated_finish(page, ISOLATED_RETURNED, 3, 12.5), ISOLATED_FAILED);
+	assert_string_equal(isolated_why(), "The CUDA driver refused cuCtxSynchronize: PRETEND_ERROR (999).");
+	assert_int_equal(page->done, 0);
+	pretends->refuses = NULL;
+	assert_int_equal(isolated_finish(page, ISOLATED_RETURNED, 3, 12.5), 0);
+	assert_int_equal(page->done, 7);
+	assert_int_equal(page->spec, 3);
+	isolated_page_unmap(page);
+	close(descriptor);
+}
+
 static void a_gpu_that_is_not_there_has_no_state(void **state)
 {
 	(void)state;
@@ -293,7 +313,7 @@ int main(void)
 		cmocka_unit_test(memory_of_the_gpu_is_mapped_by_two), cmocka_unit_test(what_cannot_be_had_leaves_nothing_behind),
 		cmocka_unit_test(probes_see_what_is_there_at_done), cmocka_unit_test(a_call_that_fails_is_not_probed),
 		cmocka_unit_test(a_driver_that_refuses_a_probe_is_told), cmocka_unit_test(the_end_of_the_head_is_marked_in_its_stream),
-		cmocka_unit_test(a_gpu_that_is_not_there_has_no_state),
+		cmocka_unit_test(done_is_said_once_the_gpu_has_ended), cmocka_unit_test(a_gpu_that_is_not_there_has_no_state),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
 }

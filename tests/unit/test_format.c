@@ -43,6 +43,21 @@ static void an_error_is_given_in_the_unit_of_its_duration(void **state)
 	assert_string_equal(out, "31.90 µs");
 }
 
+static void both_ends_of_a_range_have_the_digits_that_tell_them_apart(void **state)
+{
+	(void)state;
+	static const struct { double low, high; const char *text; } cases[] = {
+		{ 31820, 32010, "31.82 to 32.01 µs" }, { 99.5, 100.5, "99.5 to 100.5 ns" }, { 999000, 1001000, "0.999 to 1.001 ms" },
+		{ 363000, 363050, "363.00 to 363.05 µs" }, { -5, 20, "-5.00 to 20.00 ns" }, { 500, 500, "500.0 ns" },
+		{ (double)NAN, 5, "" }, { 5, (double)INFINITY, "" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_duration_range(out, cases[i].low, cases[i].high);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
 static void a_small_error_gets_the_digits_that_show_it(void **state)
 {
 	(void)state;
@@ -146,6 +161,7 @@ int main(void)
 		cmocka_unit_test(a_duration_has_a_fitting_unit_and_four_digits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
+		cmocka_unit_test(both_ends_of_a_range_have_the_digits_that_tell_them_apart),
 		cmocka_unit_test(a_small_error_gets_the_digits_that_show_it),
 		cmocka_unit_test(a_gap_is_a_percentage_above_the_best),
 		cmocka_unit_test(times_are_read_as_utc_and_written_back),

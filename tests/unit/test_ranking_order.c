@@ -17,7 +17,7 @@ struct expected { int64_t submission_id, place; };
 
 static void assert_order(struct ranking_entry *entries, const struct expected *expected, size_t count)
 {
-	ranking_order(entries, count);
+	ranking_order(entries, count, NULL, 0);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(entries[i].submission_id, expected[i].submission_id);
 		assert_int_equal(entries[i].place, expected[i].place);
@@ -37,7 +37,7 @@ static void nothing_and_one_are_fine(void **state)
 {
 	(void)state;
 	struct ranking_entry entries[] = { ENTRY(7, 5, NAN) };
-	ranking_order(NULL, 0);
+	ranking_order(NULL, 0, NULL, 0);
 	assert_order(entries, (struct expected[]){ { 7, 1 } }, 1);
 }
 
@@ -86,7 +86,7 @@ static void the_order_does_not_depend_on_how_entries_came(void **state)
 	srandom(1);
 	for (int i = 0; i < count; i++)
 		first[i] = again[i] = (struct ranking_entry)ENTRY(i + 1, 100 + random() % 20, random() % 3 ? (double)(random() % 3) : NAN);
-	ranking_order(first, count);
+	ranking_order(first, count, NULL, 0);
 	for (int round = 0; round < 50; round++) {
 		for (size_t i = count - 1; i > 0; i--) {
 			size_t other = (size_t)random() % (i + 1);
@@ -94,7 +94,7 @@ static void the_order_does_not_depend_on_how_entries_came(void **state)
 			again[i] = again[other];
 			again[other] = kept;
 		}
-		ranking_order(again, count);
+		ranking_order(again, count, NULL, 0);
 		for (size_t i = 0; i < count; i++) {
 			assert_int_equal(again[i].submission_id, first[i].submission_id);
 			assert_int_equal(again[i].place, first[i].place);

@@ -1,4 +1,4 @@
-#include "cgi/result.h"
+#include "lib/result.h"
 
 #include "lib/scope.h"
 
@@ -112,6 +112,23 @@ static void conditions_have_units_and_reasons(void **state)
 	assert_string_equal(conditions[1].slowed_by, "power cap, temperature");
 }
 
+static void a_device_over_blocks_has_both_ends_of_what_differs(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct device_state state_of = result_device(arena, "{\"sm_clock_mhz\": [1755, 1980], \"memory_clock_mhz\": [3201, 3201], "
+		"\"temperature_c\": [31.2, 31.4], \"power_w\": 7, \"slowed_by\": [\"power cap\", \"heat\"]}");
+	assert_string_equal(state_of.sm_clock, "1755–1980 MHz");
+	assert_string_equal(state_of.memory_clock, "3201 MHz");
+	assert_string_equal(state_of.temperature, "31 °C");
+	assert_string_equal(state_of.power, "");
+	assert_string_equal(state_of.slowed_by, "power cap, heat");
+	assert_string_equal(result_device(arena, "{\"slowed_by\": []}").slowed_by, "nothing");
+	static const char *const none[] = { NULL, "", "[]", "{", "{\"sm_clock_mhz\": [1]}", "{\"sm_clock_mhz\": [\"1\", \"2\"]}" };
+	for (size_t i = 0; i < COUNT(none); i++)
+		assert_true(!*result_device(arena, none[i]).sm_clock && !*result_device(arena, none[i]).slowed_by);
+}
+
 static void figures_have_three_digits(void **state)
 {
 	(void)state;
@@ -132,6 +149,7 @@ int main(void)
 		cmocka_unit_test(an_environment_begins_with_its_device),
 		cmocka_unit_test(kernels_lack_what_was_not_said_of_them),
 		cmocka_unit_test(conditions_have_units_and_reasons),
+		cmocka_unit_test(a_device_over_blocks_has_both_ends_of_what_differs),
 		cmocka_unit_test(figures_have_three_digits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #ifndef PODIUM_RUN_GAUGE_H
 #define PODIUM_RUN_GAUGE_H
 
-#include "worker/nvml.h"
+#include "lib/nvml.h"
 
 #include <jansson.h>
 #include <stdbool.h>

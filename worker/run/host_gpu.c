@@ -2,8 +2,8 @@
 #include "worker/run/host.h"
 
 #include "lib/buffer.h"
+#include "lib/nvml.h"
 #include "lib/scope.h"
-#include "worker/nvml.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "worker/run/process.h"
 
+#include "lib/clock.h"
 #include "lib/scope.h"
-#include "worker/run/clock.h"
 #include "worker/run/reaper.h"
 #include "worker/run/spawn.h"
 #include "worker/run/watchdog.h"

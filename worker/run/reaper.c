@@ -1,8 +1,8 @@
 #include "worker/run/reaper.h"
 
 #include "lib/buffer.h"
+#include "lib/clock.h"
 #include "lib/scope.h"
-#include "worker/run/clock.h"
 
 #include <dirent.h>
 #include <errno.h>

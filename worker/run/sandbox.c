@@ -1,8 +1,8 @@
 #include "worker/run/sandbox.h"
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/scope.h"
-#include "worker/run/clock.h"
 #include "worker/run/reaper.h"
 #include "worker/run/sandbox_filter.h"
 #include "worker/run/sandbox_root.h"

@@ -36,7 +36,7 @@ static const char HOST_NAME[] = "podium";
 
 /* What stands in every root as it does on the host, where the host has it. */
 static const struct { const char *path; bool only_with_gpu; } SHOWN[] = {
-	{ "/usr", false }, { "/opt", false }, { "/bin", false }, { "/sbin", false }, { "/lib", false }, { "/lib32", false }, { "/lib64", false },
+	{ "/usr", false }, { "/opt/nvidia", false }, { "/bin", false }, { "/sbin", false }, { "/lib", false }, { "/lib32", false }, { "/lib64", false },
 	{ "/libx32", false },
 	/* How libraries are found, which of several is taken, and what time it is. */
 	{ "/etc/ld.so.cache", false }, { "/etc/alternatives", false }, { "/etc/localtime", false }, { "/etc/nccl.conf", true },
@@ -207,6 +207,16 @@ static int cut_shown(struct root *root)
 	if (show_list(root, getenv("LD_LIBRARY_PATH")) || show_list(root, getenv("CUDA_HOME")) || show_list(root, root->host->shown))
 		return -1;
 	return root->host->stands[WALL_PROC] ? 0 : cut(root, "/proc", "proc", MOUNT_ATTR_RDONLY | WRITABLE, false);
+}
+
+/* The settings hold the database's password, and may lie where an interpreter or a toolkit is shown. */
+static int hide_settings(struct root *root)
+{
+	const char *settings = getenv("PODIUM_CONFIG");
+	char resolved[PATH_MAX];
+	if (!settings || !realpath(settings, resolved) || !is_covered(root, resolved))
+		return 0;
+	return cut(root, "/dev/null", resolved + 1, NODE, true);
 }
 
 static int cut_nodes(struct root *root)
@@ -380,7 +390,7 @@ static int build(struct root *root)
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ files.rlim_max, files.rlim_max });
 	umask(022);
-	if (cut_shown(root) || cut_nodes(root) || cut_job(root))
+	if (cut_shown(root) || hide_settings(root) || cut_nodes(root) || cut_job(root))
 		return -1;
 	/* The old --directory serves as the place, because it is there; its contents were cut out already. */
 	if (mount("podium", root->host->directory, "tmpfs", MS_NOSUID | MS_NODEV, "size=16m,nr_inodes=16384,mode=755") || chdir(root->host->directory))

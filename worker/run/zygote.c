@@ -2,9 +2,9 @@
 
 #include "lib/arena.h"
 #include "lib/buffer.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/scope.h"
-#include "worker/run/clock.h"
 #include "worker/run/reaper.h"
 #include "worker/run/variables.h"
 
@@ -51,8 +51,9 @@ static _Noreturn void run_child(const char *python, const char *const *environme
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	/* Standard output is where events go; what modules print while they are imported is for the log. */
-	if (dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0 || dup2(library, 4) < 0 || setsid() < 0
+	/* Standard output is where events go; what modules print while they are imported is for the log. Python imports from
+	 * the folder that it starts in, and that may be one in which others write. */
+	if (chdir("/") || dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0 || dup2(library, 4) < 0 || setsid() < 0
 		|| prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(127);
 	execve(python, (char *const *)(uintptr_t)arguments, (char *const *)(uintptr_t)environment);

@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "lib/blob.h"
+#include "lib/device.h"
 #include "lib/format.h"
 #include "lib/submission.h"
 
@@ -216,7 +217,8 @@ static void deleting_takes_all_of_it_and_leaves_what_others_use(void **state)
 	static const struct statement measurement = COMMAND(
 		"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) SELECT id, 0, '', 'passed', '' FROM stages");
 	static const struct statement rank = COMMAND(
-		"INSERT INTO ranking SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id, j.id, 1, 1, s.submitted_at, 1, 1 "
+		"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, "
+		"position, place) SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id, j.id, 1, 1, s.submitted_at, 1, 1 "
 		"FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id = ?");
 	assert_done(database_execute(db, &run, &error, "i", submission));
 	assert_done(database_execute(db, &stage, &error, "i", submission));

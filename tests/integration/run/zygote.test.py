@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -35,8 +36,8 @@ SUBMISSION = "def answer(case): return 1\n"
 
 class Warm(Runner):
 	"""A podium-run whose zygote has imported everything."""
-	def __init__(self):
-		super().__init__("--python", PYTHON)
+	def __init__(self, **members):
+		super().__init__("--python", PYTHON, **members)
 		end = time.monotonic() + 120
 		while self.look("seen = 0")[1] != "forked":
 			if time.monotonic() > end:
@@ -75,6 +76,15 @@ def processes(parent):
 		if int(behind[1]) == parent and behind[0] != "Z":
 			found.append(int(stat.parent.name))
 	return found
+
+
+@test
+def nothing_is_imported_from_the_folder_that_podium_run_starts_in():
+	with tempfile.TemporaryDirectory(prefix="podium-planted.") as folder:
+		for name in ("numpy", "torch", "ast", "base64"):
+			pathlib.Path(folder, f"{name}.py").write_text(f"open({folder + '/seen'!r}, 'a').write('{name}')\n")
+		with Warm(prefix=("env", "-C", folder)):
+			equal(os.path.exists(folder + "/seen"), False)
 
 
 @test

@@ -37,6 +37,20 @@ def the_hosts_files_are_not_there():
 
 
 @test
+def the_settings_cannot_be_read():
+	with tempfile.TemporaryDirectory(prefix="podium-show.") as folder:
+		os.chmod(folder, 0o755)
+		settings = pathlib.Path(folder, "podium.conf")
+		settings.write_text("database_password = secret")
+		settings.chmod(0o644)
+		body = f"seen = [open({str(settings)!r}).read(), attempt(lambda: os.listdir({folder!r}))]"
+		for user, inside in as_each_user("--show", folder, environment={"PODIUM_CONFIG": str(settings)}):
+			equal(inside.see(body), ["", "done"])
+		for user, inside in as_each_user("--show", folder):
+			contains(inside.see(body)[0], "secret")
+
+
+@test
 def the_root_is_read_only():
 	places = ["/new", "/usr/new", "/usr/lib/new", "/etc/new", "/etc/passwd", "/etc/ld.so.preload", "/dev/new", "/dev/null/new", "/job/new", "/job/test/new",
 		"/job/test/cases.txt", "/sys/new", "/proc/new", PYTHON, json.__file__, "/usr/lib/python3/dist-packages/new.pth"]

@@ -94,6 +94,37 @@ def submissions_come_before_what_is_judged_again():
 	equal(claim(4), numbers + [again, other])
 
 
+def compare(first, second):
+	"""A job that compares the entries of two jobs, as the ranking asks for it."""
+	return int(sql(f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
+		f"SELECT s.leaderboard_id, s.task_version_id, 'CPU', a.submission_id, a.id, b.submission_id, b.id FROM jobs a JOIN jobs b ON b.id = {first} "
+		f"JOIN submissions s ON s.id = a.submission_id WHERE a.id = {second}; "
+		f"INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (LAST_INSERT_ID(), 0, 'CPU', 1); SELECT LAST_INSERT_ID()")[0][0])
+
+
+@test
+def comparisons_wait_until_nobody_else_does():
+	fresh()
+	first, second = submit(user=1), submit(user=2)
+	claim(2)
+	sql("UPDATE jobs SET state = 'done'")
+	numbers = [compare(first, second), compare(first, second)]
+	later = [submit(user=1), submit(user=1)]
+	equal(claim(5), later + numbers + ["none"])
+
+
+@test
+def a_comparison_that_runs_takes_no_turn_from_anybody():
+	fresh()
+	first, second = submit(user=1), submit(user=2)
+	claim(2)
+	sql("UPDATE jobs SET state = 'done'")
+	number = compare(first, second)
+	equal(claim(), [number])
+	numbers = [submit(user=2), submit(user=3), submit(user=1)]
+	equal(claim(3), numbers)
+
+
 @test
 def a_flood_of_one_user_delays_nobody_else():
 	fresh()

@@ -1,7 +1,7 @@
 /* A podium-run process: one per slot, started before the first job and again whenever it has ended.
  * docs/podium-run.md says what goes in and out. */
-#ifndef PODIUM_WORKER_RUNNER_H
-#define PODIUM_WORKER_RUNNER_H
+#ifndef PODIUM_LIB_RUNNER_H
+#define PODIUM_LIB_RUNNER_H
 
 #include "lib/buffer.h"
 #include "lib/error.h"

@@ -1,7 +1,7 @@
 /* What the texts and the JSON of a result say, as rows that a page can show. All of it may come from a submission, so
  * what does not read as expected is left as it is or left out. */
-#ifndef PODIUM_CGI_RESULT_H
-#define PODIUM_CGI_RESULT_H
+#ifndef PODIUM_LIB_RESULT_H
+#define PODIUM_LIB_RESULT_H
 
 #include "lib/arena.h"
 
@@ -35,6 +35,10 @@ size_t result_kernels(struct arena *arena, const char *json, struct kernel **ker
 /* stages.conditions: what the GPU said before, while and after it was timed. Texts with units, "" if not known. */
 struct condition { const char *when, *sm_clock, *memory_clock, *temperature, *power, *slowed_by; };
 size_t result_conditions(struct arena *arena, const char *json, struct condition **conditions);
+
+/* measurements.device: the least and the most over the blocks of a case, "1755–1980 MHz"; "" if not known. */
+struct device_state { const char *sm_clock, *memory_clock, *temperature, *power, *slowed_by; };
+struct device_state result_device(struct arena *arena, const char *json);
 
 /* "4123 GB/s", "0.512 TFLOP/s", "86 %": three or four digits; NULL for NAN. */
 const char *result_figure(struct arena *arena, double value, const char *unit);

@@ -1,9 +1,10 @@
 /* The devices of this machine: its NVIDIA GPUs, and the CPU. */
-#ifndef PODIUM_WORKER_DEVICE_H
-#define PODIUM_WORKER_DEVICE_H
+#ifndef PODIUM_LIB_DEVICE_H
+#define PODIUM_LIB_DEVICE_H
 
 #include "lib/arena.h"
 #include "lib/error.h"
+#include "lib/task.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,11 @@ struct device {
 	const char *compute_capability; /* "9.0"; empty for the CPU */
 	int64_t memory_bytes;
 };
+
+bool device_is_cpu(const struct device *device);
+
+/* Whether tasks in this language can be run on devices of this model. */
+bool gpu_runs_language(const char *model, enum task_language language);
 
 /* All GPUs that the driver shows, in its order, and the CPU where there is none or `with_cpu` says so. A GPU that
  * does not answer is left out with a warning in the log. */

@@ -1,7 +1,7 @@
-#include "worker/runner.h"
+#include "lib/runner.h"
 
+#include "lib/clock.h"
 #include "lib/scope.h"
-#include "worker/run/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static int ended(struct runner *runner, struct error *error)
 	int status = end_process(runner);
 	if (WIFSIGNALED(status))
 		return fail(error, ERROR_SYSTEM, "podium-run was ended by signal %d (%s).", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	return fail(error, ERROR_SYSTEM, "podium-run has ended with exit code %d; the worker's log says more.", WEXITSTATUS(status));
+	return fail(error, ERROR_SYSTEM, "podium-run has ended with exit code %d; its own message says more.", WEXITSTATUS(status));
 }
 
 /* Takes one line out of what was read: 1 with the event, 0 if no line is complete. */
@@ -154,7 +154,7 @@ int runner_next(struct runner *runner, int wake, int timeout_ms, json_t **event,
 	int64_t end = clock_ms() + timeout_ms;
 	*event = NULL;
 	if (!runner->pid)
-		return fail(error, ERROR_SYSTEM, "podium-run has ended; the worker's log says more.");
+		return fail(error, ERROR_SYSTEM, "podium-run has ended.");
 	for (;;) {
 		int rc = take_line(runner, event, error);
 		if (rc)

@@ -1,6 +1,6 @@
 /* The clock that limits and durations are measured with. */
-#ifndef PODIUM_RUN_CLOCK_H
-#define PODIUM_RUN_CLOCK_H
+#ifndef PODIUM_LIB_CLOCK_H
+#define PODIUM_LIB_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

@@ -1,5 +1,6 @@
 /* What would be uploaded in the panel, from a path. */
-#include "cli/admin/admin.h"
+#include "lib/fileset.h"
+
 #include "lib/buffer.h"
 #include "lib/scope.h"
 
@@ -20,7 +21,7 @@ static int read_zip(struct fileset *set, const char *path, int descriptor, struc
 	return fileset_from_zip(set, buffer_string(&bytes), bytes.length, error);
 }
 
-int admin_read_upload(struct fileset *set, const char *path, struct error *error)
+int fileset_from_path(struct fileset *set, const char *path, struct error *error)
 {
 	cleanup_fd int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;

@@ -1,4 +1,4 @@
-#include "cgi/result.h"
+#include "lib/result.h"
 
 #include "lib/buffer.h"
 #include "lib/scope.h"
@@ -205,4 +205,28 @@ size_t result_conditions(struct arena *arena, const char *json, struct condition
 	}
 	json_decref(root);
 	return count;
+}
+
+/* "1755–1980 MHz", "1980 MHz" where both ends look alike. */
+static const char *span(struct arena *arena, const json_t *object, const char *key, const char *unit)
+{
+	const json_t *list = json_object_get(object, key);
+	const json_t *least = json_array_get(list, 0), *most = json_array_get(list, 1);
+	if (!json_is_number(least) || !json_is_number(most))
+		return "";
+	const char *from = arena_printf(arena, "%.0f", json_number_value(least)), *to = arena_printf(arena, "%.0f", json_number_value(most));
+	return strcmp(from, to) == 0 ? arena_printf(arena, "%s %s", to, unit) : arena_printf(arena, "%s–%s %s", from, to, unit);
+}
+
+struct device_state result_device(struct arena *arena, const char *json)
+{
+	json_t *root = json ? json_loads(json, 0, NULL) : NULL;
+	const json_t *slowed_by = json_object_get(root, "slowed_by");
+	struct device_state state = {
+		.sm_clock = span(arena, root, "sm_clock_mhz", "MHz"), .memory_clock = span(arena, root, "memory_clock_mhz", "MHz"),
+		.temperature = span(arena, root, "temperature_c", "°C"), .power = span(arena, root, "power_w", "W"),
+		.slowed_by = json_is_array(slowed_by) ? joined(arena, slowed_by) : "",
+	};
+	json_decref(root);
+	return state;
 }

@@ -1,8 +1,8 @@
 /* The few calls of NVIDIA's management library that we make, declared by ourselves, because the library is
  * bound at run time and Podium is built where no toolkit is. tests/unit/test_nvml.c holds these declarations
  * against nvml.h where there is one. Source: NVML API reference, "Device Queries". */
-#ifndef PODIUM_WORKER_NVML_H
-#define PODIUM_WORKER_NVML_H
+#ifndef PODIUM_LIB_NVML_H
+#define PODIUM_LIB_NVML_H
 
 enum {
 	NVML_CALL_SUCCEEDED = 0,

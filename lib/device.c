@@ -1,9 +1,9 @@
-#include "worker/device.h"
+#include "lib/device.h"
 
 #include "lib/buffer.h"
 #include "lib/log.h"
+#include "lib/nvml.h"
 #include "lib/scope.h"
-#include "worker/nvml.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -75,6 +75,16 @@ const char *machine_processor(struct arena *arena)
 int64_t machine_memory_bytes(void)
 {
 	return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+bool device_is_cpu(const struct device *device)
+{
+	return strcmp(device->model, "CPU") == 0;
+}
+
+bool gpu_runs_language(const char *model, enum task_language language)
+{
+	return language != TASK_CU || strcasecmp(model, "CPU") != 0;
 }
 
 static struct device cpu_device(struct arena *arena)

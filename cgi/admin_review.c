@@ -1,0 +1,68 @@
+/* Results that are held for review: an admin releases or rejects them. */
+#include "cgi/admin_review.h"
+
+#include "cgi/pages.h"
+#include "lib/scope.h"
+#include "templates/admin_review.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the redirect after the form says came of it. */
+static const char *notice_of(struct request *request)
+{
+	static const struct { const char *outcome, *sentence; } notices[] = {
+		{ "released", "The result is released and stands in the ranking." },
+		{ "rejected", "The result is rejected; its author reads your reason." },
+	};
+	const char *outcome = request_query(request, "done");
+	for (size_t i = 0; outcome && i < COUNT(notices); i++)
+		if (strcmp(notices[i].outcome, outcome) == 0)
+			return notices[i].sentence;
+	return NULL;
+}
+
+static int show(struct request *request, struct review_view *view)
+{
+	struct held_result *results;
+	struct error error = {0};
+	int rc = reviews_waiting(request->db, request->arena, &results, &view->count, &error);
+	if (rc) {
+		*request->error = error;
+		return rc;
+	}
+	view->results = results;
+	struct page page = page_make(request, "Held results", "review");
+	page.notice = notice_of(request);
+	admin_review_page(&request->body, &page, view);
+	return 0;
+}
+
+int page_review(struct request *request)
+{
+	struct review_view view = {0};
+	return show(request, &view);
+}
+
+int action_review(struct request *request)
+{
+	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const char *action = request_form_or(request, "action", "");
+	struct review_view view = {
+		.submission_id = strtoll(request_form_or(request, "submission", ""), NULL, 10),
+		.gpu = request_form_or(request, "gpu", ""), .reason = request_form_or(request, "reason", ""),
+	};
+	const struct review review = { view.submission_id, view.gpu, &by };
+	bool releases = strcmp(action, "release") == 0;
+	if (!releases && strcmp(action, "reject") != 0)
+		return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+	int rc = releases ? review_release(request->db, &review, request->error)
+		: review_reject(request->db, &review, view.reason, request->error);
+	if (!rc)
+		return redirect(request, "/admin/review?done=%s", releases ? "released" : "rejected");
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	view.error = request->error->text;
+	return show(request, &view);
+}

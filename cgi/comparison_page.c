@@ -1,0 +1,61 @@
+/* A comparison: whose entries ran against each other, and what came of it, case by case. */
+#include "cgi/comparison_page.h"
+
+#include "cgi/pages.h"
+#include "cgi/paging.h"
+#include "templates/comparison.h"
+
+enum { reload_s = 5 };
+
+struct comparison_found { struct compared compared; struct comparison_row outcome; };
+#define COMPARED(kind, member) { #member, kind, offsetof(struct comparison_found, compared.member) }
+#define OUTCOME(kind, member) { #member, kind, offsetof(struct comparison_found, outcome.member) }
+static const struct column COMPARISON_COLUMNS[] = {
+	COMPARED(COLUMN_INTEGER, id), COMPARED(COLUMN_INTEGER, version_number), COMPARED(COLUMN_INTEGER, current_version),
+	COMPARED(COLUMN_INTEGER, challenger_id), COMPARED(COLUMN_INTEGER, incumbent_id), COMPARED(COLUMN_TEXT, leaderboard),
+	COMPARED(COLUMN_TEXT, gpu), COMPARED(COLUMN_TEXT, challenger), COMPARED(COLUMN_TEXT, incumbent), COMPARED(COLUMN_TEXT, progress),
+	COMPARED(COLUMN_TEXT, worker), COMPARED(COLUMN_TIME, made_at_ms), COMPARED(COLUMN_TIME, finished_at_ms),
+	OUTCOME(COLUMN_TEXT, state), OUTCOME(COLUMN_TEXT, reason), OUTCOME(COLUMN_REAL, ratio), OUTCOME(COLUMN_REAL, ratio_low),
+	OUTCOME(COLUMN_REAL, ratio_high), OUTCOME(COLUMN_INTEGER, counts), OUTCOME(COLUMN_INTEGER, job_id),
+};
+static const struct statement COMPARISON = SELECT(struct comparison_found, COMPARISON_COLUMNS,
+	"SELECT c.id, v.number AS version_number, v.id = l.task_version_id AS current_version, c.challenger_id, c.incumbent_id, "
+	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, j.lease_owner AS worker, "
+	"  c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
+	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.challenger_job_id) "
+	"  AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS job_id "
+	"FROM comparisons c JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
+	"JOIN task_versions v ON v.id = c.task_version_id "
+	"JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
+	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ?");
+
+static const struct column CASE_COLUMNS[] = {
+	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), REAL(struct compared_case, mean_ns),
+	REAL(struct compared_case, rival_ns), REAL(struct compared_case, ratio), REAL(struct compared_case, ratio_low),
+	REAL(struct compared_case, ratio_high),
+};
+static const struct statement CASES = SELECT(struct compared_case, CASE_COLUMNS,
+	"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high "
+	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? AND m.ratio IS NOT NULL ORDER BY t.position, m.case_index");
+
+int page_comparison(struct request *request)
+{
+	int64_t id = path_number(request, 0);
+	struct comparison_found found;
+	struct compared_case *cases;
+	struct comparison_view view = { .compared = &found.compared, .is_admin = request->viewer.role == ROLE_ADMIN };
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, &found, request->error, "i", id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(request->error, rc, "There is no comparison with this number.");
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &CASES, &cases, &view.case_count, request->error, "i", found.outcome.job_id);
+	if (rc)
+		return rc;
+	view.outcome = found.outcome;
+	view.cases = cases;
+	struct page page = page_make(request, arena_printf(request->arena, "Comparison %lld", (long long)id), "leaderboards");
+	page.refresh_s = comparison_is_open(&view.outcome) ? reload_s : 0;
+	comparison_page(&request->body, &page, &view, request->arena);
+	request->may_be_cached = true;
+	return 0;
+}

@@ -1,0 +1,196 @@
+#include "cli/podium/cases.h"
+
+#include "cli/podium/outcome.h"
+#include "cli/podium/table.h"
+#include "lib/format.h"
+#include "lib/peaks.h"
+#include "lib/result.h"
+#include "lib/scope.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+bool stage_is_test(const json_t *stage)
+{
+	return strcmp(outcome_text(stage, "stage"), "test") == 0;
+}
+
+bool case_has_failed(const json_t *one)
+{
+	return strcmp(outcome_text(one, "verdict"), "passed") != 0;
+}
+
+int64_t case_number(const json_t *one)
+{
+	json_int_t index = json_integer_value(json_object_get(one, "index"));
+	return index < INT64_MAX ? index + 1 : index;
+}
+
+/* ---- what stands in a cell ---- */
+
+struct cell { struct arena *arena; const struct report *report; const json_t *one; };
+
+static const char *number(const struct cell *cell)
+{
+	return arena_printf(cell->arena, "%" PRId64, case_number(cell->one));
+}
+
+static const char *spec(const struct cell *cell)
+{
+	return outcome_text(cell->one, "spec");
+}
+
+static const char *result(const struct cell *cell)
+{
+	return outcome_text(cell->one, "verdict");
+}
+
+static const char *duration(const struct cell *cell, const char *key)
+{
+	format_text text;
+	format_duration_ns(text, outcome_number(cell->one, key));
+	return arena_strdup(cell->arena, text);
+}
+
+static const char *time_of(const struct cell *cell)
+{
+	format_text text;
+	if (case_has_failed(cell->one))
+		return result(cell);
+	format_duration_err(text, outcome_number(cell->one, "mean_ns"), outcome_number(cell->one, "err_ns"));
+	return arena_strdup(cell->arena, text);
+}
+
+static const char *interval(const struct cell *cell)
+{
+	format_text text;
+	format_duration_range(text, outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns"));
+	return arena_strdup(cell->arena, text);
+}
+
+static const char *best(const struct cell *cell) { return duration(cell, "best_ns"); }
+static const char *worst(const struct cell *cell) { return duration(cell, "worst_ns"); }
+static const char *constant(const struct cell *cell) { return duration(cell, "constant_ns"); }
+static const char *own(const struct cell *cell) { return duration(cell, "own_ns"); }
+
+static const char *overrun(const struct cell *cell)
+{
+	return isnan(outcome_number(cell->one, "gap_ns")) ? "none" : duration(cell, "gap_ns");
+}
+
+static const char *count_of(const struct cell *cell, const char *key)
+{
+	double count = outcome_number(cell->one, key);
+	return isnan(count) ? NULL : arena_printf(cell->arena, "%.0f", count);
+}
+
+static const char *runs(const struct cell *cell) { return count_of(cell, "runs"); }
+static const char *blocks(const struct cell *cell) { return count_of(cell, "blocks"); }
+static const char *repeated(const struct cell *cell) { return count_of(cell, "repeated"); }
+
+static struct rates rates_of(const struct cell *cell)
+{
+	const struct task *task = cell->report->task;
+	return rates_of_case(task->flops, task->bytes, spec(cell), outcome_number(cell->one, "mean_ns"), cell->report->device->model);
+}
+
+static const char *rate(struct arena *arena, double value, const char *unit, double percent, const char *of)
+{
+	const char *figure = result_figure(arena, value, unit), *share = result_figure(arena, percent, "%");
+	return figure && share ? arena_printf(arena, "%s, %s of %s", figure, share, of) : figure;
+}
+
+static const char *bandwidth(const struct cell *cell)
+{
+	const struct rates rates = rates_of(cell);
+	return rate(cell->arena, rates.gb_s, "GB/s", rates.memory_percent, "peak");
+}
+
+static const char *compute(const struct cell *cell)
+{
+	const struct rates rates = rates_of(cell);
+	return rate(cell->arena, rates.tflop_s, "TFLOP/s", rates.compute_percent, peaks_number_name(rates.type));
+}
+
+static struct device_state device_of(const struct cell *cell)
+{
+	cleanup_free char *json = json_dumps(json_object_get(cell->one, "device"), JSON_COMPACT);
+	return result_device(cell->arena, json);
+}
+
+static const char *sm_clock(const struct cell *cell) { return device_of(cell).sm_clock; }
+static const char *memory_clock(const struct cell *cell) { return device_of(cell).memory_clock; }
+static const char *temperature(const struct cell *cell) { return device_of(cell).temperature; }
+static const char *power(const struct cell *cell) { return device_of(cell).power; }
+static const char *slowed_by(const struct cell *cell) { return device_of(cell).slowed_by; }
+
+static bool is_measured(const json_t *one)
+{
+	return !isnan(outcome_number(one, "blocks"));
+}
+
+/* ---- the tables ---- */
+
+/* A table of cases: which of them, its columns, and what is in these. Columns that hold nothing are left out. */
+struct layout {
+	bool (*takes)(const json_t *one);     /* NULL: all */
+	struct table_column columns[table_most_columns];
+	const char *(*cells[table_most_columns])(const struct cell *cell);
+};
+static const struct layout TESTS = { NULL,
+	{ { "#", true }, { "Case", false }, { "Result", false } },
+	{ number, spec, result } };
+static const struct layout TIMES = { NULL,
+	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true }, { "Best", true }, { "Worst", true },
+		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
+	{ number, spec, time_of, interval, best, worst, runs, bandwidth, compute } };
+static const struct layout MEASUREMENT = { is_measured,
+	{ { "#", true }, { "Constant, subtracted", true }, { "Overrun, added", true }, { "Blocks", true }, { "Repeated", true },
+		{ "Own clock, never ranked", true }, { "SM clock", true }, { "Memory clock", true }, { "Temperature", true },
+		{ "Power", true }, { "Slowed down by", false } },
+	{ number, constant, overrun, blocks, repeated, own, sm_clock, memory_clock, temperature, power, slowed_by } };
+
+static size_t column_count(const struct layout *layout)
+{
+	size_t count = 0;
+	while (count < table_most_columns && layout->columns[count].heading)
+		count++;
+	return count;
+}
+
+/* False where it has no case for such a table. */
+static bool write_cases(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage,
+	const struct layout *layout, const char *title)
+{
+	const json_t *cases = json_object_get(stage, "cases");
+	size_t columns = column_count(layout), i;
+	json_t *one;
+	struct table table = table_make(arena, layout->columns, columns, json_array_size(cases));
+	json_array_foreach(cases, i, one) {
+		const struct cell cell = { arena, report, one };
+		const char *cells[table_most_columns];
+		if (layout->takes && !layout->takes(one))
+			continue;
+		for (size_t column = 0; column < columns; column++)
+			cells[column] = layout->cells[column](&cell);
+		table_add(&table, cells);
+	}
+	if (!table.row_count)
+		return false;
+	buffer_text(out, title);
+	table_write(out, &table, "  ");
+	return true;
+}
+
+void cases_write(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
+{
+	if (stage_is_test(stage)) {
+		write_cases(out, arena, report, stage, &TESTS, "");
+		return;
+	}
+	write_cases(out, arena, report, stage, &TIMES, "");
+	if (write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
+		buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
+			"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
+}

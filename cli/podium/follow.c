@@ -1,0 +1,87 @@
+#include "cli/podium/follow.h"
+
+#include "cli/podium/outcome.h"
+#include "lib/clock.h"
+#include "lib/runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { cancel_ms = 20 * 1000, look_again_ms = 1000 };
+
+struct following {
+	struct runner runner;
+	struct interrupt *interrupt;
+	struct progress *progress;
+	json_t *outcome;
+	int64_t limit_at_ms;
+	bool is_cancelled, is_killed;
+};
+
+static void say_progress(struct following *following, const json_t *event)
+{
+	if (strcmp(outcome_text(event, "event"), "progress") == 0)
+		progress_say(following->progress, "%s", outcome_text(event, "text"));
+}
+
+/* The first interrupt asks for the job's end, which podium-run tells; the second does not wait for that. */
+static int see_interrupt(struct following *following, struct error *error)
+{
+	if (!interrupt_wait(following->interrupt, 0))
+		return 0;
+	following->is_killed = following->is_cancelled;
+	following->is_cancelled = true;
+	following->limit_at_ms = clock_ms() + cancel_ms;
+	if (following->is_killed)
+		return 0;
+	progress_say(following->progress, "cancelling");
+	json_t *message = json_pack("{s:i}", "cancel", outcome_job_id);
+	int rc = runner_send(&following->runner, message, error);
+	json_decref(message);
+	return rc;
+}
+
+static int collect(struct following *following, struct error *error)
+{
+	while (!outcome_is_over(following->outcome) && !following->is_killed) {
+		json_t *event;
+		int rc = runner_next(&following->runner, following->interrupt->descriptor, look_again_ms, &event, error);
+		if (rc == 1) {
+			outcome_take(following->outcome, event);
+			say_progress(following, event);
+			json_decref(event);
+		}
+		if (rc >= 0)
+			rc = see_interrupt(following, error);
+		if (rc < 0)
+			return rc;
+		if (clock_ms() > following->limit_at_ms)
+			return fail(error, ERROR_SYSTEM, "podium-run did not end the job in time.");
+	}
+	return 0;
+}
+
+/* Where programs in the sandbox may have their files: the folder for temporary ones. */
+static const char *jobs_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+	return folder && *folder ? folder : "/tmp";
+}
+
+int follow_job(const struct here *here, const json_t *message, int64_t limit_ms, struct interrupt *interrupt,
+	struct progress *progress, json_t *outcome, struct error *error)
+{
+	struct following following = {
+		.runner = { .input = -1, .output = -1 }, .interrupt = interrupt, .progress = progress, .outcome = outcome,
+		.limit_at_ms = clock_ms() + limit_ms,
+	};
+	progress_say(progress, "starting podium-run");
+	int rc = runner_start(&following.runner, here->runner, jobs_folder(), here->tools.python, interrupt->descriptor, error);
+	if (!rc)
+		rc = runner_send(&following.runner, message, error);
+	if (!rc)
+		rc = collect(&following, error);
+	runner_stop(&following.runner);
+	interrupt_wait(interrupt, 0);
+	return rc;
+}

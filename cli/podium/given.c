@@ -1,0 +1,79 @@
+#include "cli/podium/given.h"
+
+#include "lib/buffer.h"
+#include "lib/directive.h"
+#include "lib/scope.h"
+#include "lib/stock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What podium-run gets of all that the task keeps. */
+static int take_files(struct arena *arena, struct given *given, struct error *error)
+{
+	struct task_content *contents;
+	size_t count;
+	int rc = task_contents(arena, given->task, &given->upload, &given->stock, &contents, &count, error);
+	if (rc)
+		return rc;
+	given->files = arena_array(arena, struct file, count);
+	for (size_t i = 0; i < count; i++)
+		if (contents[i].role == ROLE_FILE)
+			given->files[given->file_count++] = (struct file){ contents[i].path, contents[i].bytes, contents[i].length };
+	return 0;
+}
+
+int given_read_task(struct arena *arena, const char *path, struct given *given, struct task_faults *faults,
+	struct error *error)
+{
+	given->upload = fileset_make(arena);
+	given->stock = stock_fileset(arena);
+	int rc = fileset_from_path(&given->upload, path, error);
+	if (rc)
+		return rc;
+	if (task_check(arena, &given->upload, &given->stock, &given->task, faults))
+		return fail(error, ERROR_INPUT, "%s is no task that could be run:", path);
+	return take_files(arena, given, error);
+}
+
+/* One byte more than is taken is enough to refuse it. */
+static int read_bytes(struct arena *arena, int descriptor, const char *path, const char **bytes, size_t *length,
+	struct error *error)
+{
+	cleanup_buffer struct buffer read_so_far = {0};
+	char piece[65536];
+	for (ssize_t got; read_so_far.length <= submission_most_bytes && (got = read(descriptor, piece, sizeof piece)) != 0;) {
+		if (got < 0)
+			return fail(error, ERROR_SYSTEM, "Cannot read %s: %s.", path, strerror(errno));
+		buffer_append(&read_so_far, piece, (size_t)got);
+	}
+	char *copy = arena_alloc(arena, read_so_far.length + 1);
+	memcpy(copy, buffer_string(&read_so_far), read_so_far.length + 1);
+	*bytes = copy;
+	*length = read_so_far.length;
+	return 0;
+}
+
+int given_read_submission(struct arena *arena, const char *path, struct given *given, struct error *error)
+{
+	cleanup_fd int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct directives directives;
+	struct stat about;
+	const char *bytes;
+	size_t length;
+	if (descriptor < 0 || fstat(descriptor, &about) < 0)
+		return fail(error, ERROR_NOT_FOUND, "Cannot open %s: %s.", path, strerror(errno));
+	if (!S_ISREG(about.st_mode))
+		return fail(error, ERROR_INPUT, "%s is not a file.", path);
+	int rc = read_bytes(arena, descriptor, path, &bytes, &length, error);
+	if (rc)
+		return rc;
+	if (length > submission_most_bytes && (size_t)about.st_size > length)
+		length = (size_t)about.st_size; /* only to be named: so much is not taken, nor read */
+	rc = submission_file_take(arena, task_language_name(given->task->language), path, bytes, length, &given->submission, error);
+	if (!rc)
+		rc = directives_parse(arena, bytes, &directives, error);
+	return rc ? fail_context(error, "%s", path) : 0;
+}

@@ -1,0 +1,61 @@
+#include "cli/podium/print.h"
+
+#include "lib/text.h"
+
+#include <string.h>
+
+/* More than anybody reads of one line. */
+enum { most_line_bytes = 1000 };
+
+static void print_line(struct buffer *out, const char *indent, const char *line, size_t length)
+{
+	buffer_text(out, indent);
+	while (length && line[length - 1] == '\r')
+		length--;
+	size_t left_out = length > most_line_bytes ? length - text_utf8_prefix(line, most_line_bytes) : 0;
+	length -= left_out;
+	for (size_t at = 0, step; at < length; at += step) {
+		const char *tab = memchr(line + at, '\t', length - at);
+		step = tab ? (size_t)(tab - line) - at : length - at;
+		cleanup_buffer struct buffer piece = {0};
+		buffer_append(&piece, line + at, step);
+		text_append_printable(out, buffer_string(&piece));
+		buffer_text(out, tab ? "    " : "");
+		step += tab != NULL;
+	}
+	if (left_out)
+		buffer_printf(out, "... (%zu bytes more)", left_out);
+	buffer_byte(out, '\n');
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+		lines++;
+	return lines;
+}
+
+void print_tail(struct buffer *out, const char *indent, const char *text)
+{
+	size_t lines = count_lines(text), skipped = lines > print_tail_lines ? lines - print_tail_lines : 0;
+	if (skipped)
+		buffer_printf(out, "%s(%zu lines before these are left out; --json has them)\n", indent, skipped);
+	for (; *text; text += *text == '\n') {
+		size_t length = strcspn(text, "\n");
+		if (skipped)
+			skipped--;
+		else
+			print_line(out, indent, text, length);
+		text += length;
+	}
+}
+
+void print_fact(struct buffer *out, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buffer_printf(out, "  %-11s", name);
+	text_append_printable(out, value);
+	buffer_byte(out, '\n');
+}

@@ -1,0 +1,94 @@
+#include "lib/job_message.h"
+
+#include "lib/text.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Starting, killing and reporting, on top of the stages' own limits. */
+enum { spare_ms = 180 * 1000 };
+
+static json_t *base64(const struct file *file)
+{
+	size_t size = sodium_base64_encoded_len(file->length, sodium_base64_VARIANT_ORIGINAL);
+	char *text = malloc(size);
+	if (!text)
+		return NULL;
+	sodium_bin2base64(text, size, (const unsigned char *)file->bytes, file->length, sodium_base64_VARIANT_ORIGINAL);
+	json_t *value = json_string(text);
+	free(text);
+	return value;
+}
+
+static json_t *file_json(const struct file *file)
+{
+	const char *bytes = file->length ? file->bytes : "";
+	if (text_is_utf8(bytes, file->length) && !memchr(bytes, '\0', file->length))
+		return json_pack("{s:s, s:s%}", "path", file->path, "text", bytes, file->length);
+	return json_pack("{s:s, s:o}", "path", file->path, "base64", base64(file));
+}
+
+static json_t *files_json(const struct file *files, size_t count)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, file_json(&files[i]));
+	return list;
+}
+
+static json_t *device_json(const struct device *device)
+{
+	if (device_is_cpu(device))
+		return json_pack("{s:s}", "model", device->model);
+	return json_pack("{s:s, s:s, s:s}", "model", device->model, "uuid", device->uuid, "compute_capability",
+		device->compute_capability);
+}
+
+static json_t *submission_json(const struct file *file)
+{
+	return json_pack("{s:s, s:s%}", "name", file->path, "text", file->length ? file->bytes : "", file->length);
+}
+
+static bool is_timed_secretly(const char *mode)
+{
+	return strcmp(mode, "ranked") == 0 || strcmp(mode, "compare") == 0;
+}
+
+json_t *job_message_make(const struct job_message *job, struct error *error)
+{
+	/* "id" comes first, so that podium-run can name the job even when the rest is damaged. */
+	json_t *message = json_pack("{s:{s:I, s:s, s:o, s:O, s:o, s:o, s:o*, s:s, s:s}}", "job",
+		"id", (json_int_t)job->id, "mode", job->mode, "device", device_json(job->device), "task", job->task,
+		"files", files_json(job->files, job->file_count), "submission", submission_json(&job->submission),
+		"rival", job->rival.path ? submission_json(&job->rival) : NULL, "python", job->tools->python, "nvcc", job->tools->nvcc);
+	if (!message)
+		fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)job->id);
+	else if (is_timed_secretly(job->mode))
+		json_object_set_new(json_object_get(message, "job"), "secret_seed", json_integer(job->secret_seed));
+	return message;
+}
+
+void job_message_set_uuids(json_t *message, const char *uuids)
+{
+	json_t *device = json_object_get(json_object_get(message, "job"), "device");
+	json_object_set_new(device, "uuid", json_string(uuids));
+}
+
+int64_t job_gpu_count(const struct task *task, const struct device *device)
+{
+	return device_is_cpu(device) ? 1 : task_most_ranks(task);
+}
+
+/* A profiler looks at one benchmark after the other: each may run twice, the second time without it, and then what the
+ * profiler has found is put into words. A comparison compiles two submissions and times them in turns. */
+int64_t job_limit_ms(const struct task *task, const char *mode)
+{
+	enum { words_s = 120 };
+	int64_t all_s = task_compile_timeout_s + task->test_timeout_s + task->benchmark_timeout_s + task->ranked_timeout_s;
+	if (strcmp(mode, "compare") == 0)
+		all_s += task_compile_timeout_s + task->ranked_timeout_s;
+	if (strcmp(mode, "profile") == 0)
+		all_s += (int64_t)task->benchmark_count * (2 * task->benchmark_timeout_s + words_s);
+	return spare_ms + 1000 * all_s;
+}

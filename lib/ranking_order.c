@@ -1,0 +1,217 @@
+/* Who stands before whom, and who shares a place: the rules in the head of lib/ranking.h. */
+#include "lib/ranking.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double normal_95_percent = 1.96, close_share = 0.01;
+
+/* NAN without a standard error of both. */
+static double noise_ns(const struct ranking_entry *a, const struct ranking_entry *b)
+{
+	return normal_95_percent * hypot(a->score_err_ns, b->score_err_ns);
+}
+
+bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry *b)
+{
+	double difference_ns = fabs(a->score_ns - b->score_ns);
+	return difference_ns <= close_share * fmin(a->score_ns, b->score_ns) || difference_ns <= noise_ns(a, b);
+}
+
+static int by_submission(const void *left, const void *right)
+{
+	const struct ranking_entry *a = left, *b = right;
+	return (a->submission_id > b->submission_id) - (a->submission_id < b->submission_id);
+}
+
+static int by_score(const void *left, const void *right)
+{
+	const struct ranking_entry *a = left, *b = right;
+	if (a->score_ns != b->score_ns)
+		return a->score_ns < b->score_ns ? -1 : 1;
+	return by_submission(left, right);
+}
+
+/* ---- what comparisons say ---- */
+
+struct order {
+	struct ranking_entry *entries; size_t count;
+	const struct ranking_comparison *comparisons; size_t comparison_count;
+};
+
+enum outcome { NOT_COMPARED, TIE = 1, FASTER = 2, SLOWER = 4 };
+
+static bool is_about(const struct ranking_comparison *comparison, int64_t submission_id, int64_t other_id)
+{
+	return submission_id != other_id && ((comparison->challenger_id == submission_id && comparison->incumbent_id == other_id)
+		|| (comparison->challenger_id == other_id && comparison->incumbent_id == submission_id));
+}
+
+/* What became of `entry` against `other`. */
+static enum outcome outcome_of(const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
+{
+	const struct ranking_comparison *newest = NULL;
+	for (size_t i = 0; i < order->comparison_count; i++) {
+		const struct ranking_comparison *one = &order->comparisons[i];
+		if (is_about(one, entry->submission_id, other->submission_id) && (!newest || one->id > newest->id))
+			newest = one;
+	}
+	if (!newest || !ranking_is_close(entry, other))
+		return NOT_COMPARED;
+	if (newest->ratio_low <= 1 && newest->ratio_high >= 1)
+		return TIE;
+	bool challenger_is_faster = newest->ratio_high < 1;
+	return (newest->challenger_id == entry->submission_id) == challenger_is_faster ? FASTER : SLOWER;
+}
+
+/* The first of the entries from `first` to before `end` against which one of the `outcomes` became of `entry`; `end` if
+ * there is none. Most entries were never compared, so the comparisons are gone through first. */
+static size_t find_compared(const struct order *order, size_t first, size_t end, const struct ranking_entry *entry, int outcomes)
+{
+	size_t found = end;
+	for (size_t c = 0; c < order->comparison_count; c++) {
+		const struct ranking_comparison *one = &order->comparisons[c];
+		if (one->challenger_id != entry->submission_id && one->incumbent_id != entry->submission_id)
+			continue;
+		for (size_t i = first; i < found; i++)
+			if (is_about(one, entry->submission_id, order->entries[i].submission_id)
+				&& ((int)outcome_of(order, entry, &order->entries[i]) & outcomes))
+				found = i;
+	}
+	return found;
+}
+
+static void move_up(const struct order *order, size_t from, size_t to)
+{
+	struct ranking_entry *entries = order->entries, entry = entries[from];
+	memmove(&entries[to + 1], &entries[to], (from - to) * sizeof *entries);
+	entries[to] = entry;
+}
+
+/* ---- the order ---- */
+
+/* How many of the entries from `first` on have to stand before this one, directly or through others. In a circle that
+ * is the whole circle, for each of its members. Nobody has a place yet, so `place` serves as a mark. */
+static size_t count_before(const struct order *order, size_t first, size_t index)
+{
+	struct ranking_entry *entries = order->entries;
+	size_t before = 0, known = 1;
+	for (size_t i = first; i < order->count; i++)
+		entries[i].place = i == index;
+	while (before < known) {
+		before = known;
+		for (size_t i = first; i < order->count; i++)
+			for (size_t other = first; other < order->count && !entries[i].place; other++)
+				if (entries[other].place && outcome_of(order, &entries[other], &entries[i]) == SLOWER)
+					known += (size_t)(entries[i].place = 1);
+	}
+	return before;
+}
+
+/* Of the entries from `first` on, which stand by score, the first that none of the others has to stand before. If there
+ * is none, comparisons go round in a circle; who has the fewest before him is of a circle that waits for no other one. */
+static size_t find_next(const struct order *order, size_t first)
+{
+	size_t next = first, fewest = SIZE_MAX;
+	for (size_t i = first; i < order->count; i++)
+		if (find_compared(order, first, order->count, &order->entries[i], SLOWER) == order->count)
+			return i;
+	for (size_t i = first; i < order->count; i++) {
+		size_t before = count_before(order, first, i);
+		next = before < fewest ? i : next;
+		fewest = before < fewest ? before : fewest;
+	}
+	return next;
+}
+
+static void hear_comparisons(const struct order *order)
+{
+	for (size_t first = 0; order->comparison_count && first < order->count; first++)
+		move_up(order, find_next(order, first), first);
+}
+
+/* ---- ties ---- */
+
+static bool is_tie(const struct order *order, const struct ranking_entry *a, const struct ranking_entry *b)
+{
+	enum outcome outcome = outcome_of(order, a, b);
+	if (outcome != NOT_COMPARED)
+		return outcome == TIE;
+	return a->score_ns == b->score_ns || fabs(a->score_ns - b->score_ns) <= noise_ns(a, b);
+}
+
+/* Whether an entry can be one of the group from `first` to before `end`, behind which it stands: no comparison has told it
+ * from any of them, and it does not pass anybody who was faster. */
+static bool fits(const struct order *order, size_t first, size_t end, size_t index)
+{
+	const struct ranking_entry *entry = &order->entries[index];
+	return find_compared(order, first, end, entry, FASTER | SLOWER) == end
+		&& find_compared(order, end, index, entry, SLOWER) == index;
+}
+
+/* Returns the end of the group that the entry opens. */
+static size_t form_group(const struct order *order, size_t first)
+{
+	const struct ranking_entry *opener = &order->entries[first];
+	size_t end = first + 1;
+	while (end < order->count && is_tie(order, opener, &order->entries[end]) && fits(order, first, end, end))
+		end++;
+	for (size_t i = end; (i = find_compared(order, i, order->count, opener, TIE)) < order->count; i++)
+		if (fits(order, first, end, i))
+			move_up(order, i, end++);
+	return end;
+}
+
+void ranking_order(struct ranking_entry *entries, size_t count, const struct ranking_comparison *comparisons,
+	size_t comparison_count)
+{
+	struct order order = { entries, count, comparisons, comparison_count };
+	if (count)
+		qsort(entries, count, sizeof *entries, by_score);
+	hear_comparisons(&order);
+	for (size_t first = 0, next; first < count; first = next) {
+		next = form_group(&order, first);
+		qsort(entries + first, next - first, sizeof *entries, by_submission);
+		for (size_t i = first; i < next; i++) {
+			entries[i].place = (int64_t)first + 1;
+			entries[i].position = (int64_t)i + 1;
+		}
+	}
+}
+
+/* ---- rivals ---- */
+
+static const struct ranking_entry *find_user(const struct ranking_entry *entries, size_t count, int64_t user_id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (entries[i].user_id == user_id)
+			return &entries[i];
+	return NULL;
+}
+
+/* The nearest entry by score, on the side of those that are faster (sign -1) or slower (1). */
+static const struct ranking_entry *find_nearest(const struct ranking_entry *entries, size_t count,
+	const struct ranking_entry *entry, int sign)
+{
+	const struct ranking_entry *nearest = NULL;
+	for (size_t i = 0; i < count; i++) {
+		bool is_on_side = sign * by_score(&entries[i], entry) > 0;
+		if (is_on_side && (!nearest || sign * by_score(&entries[i], nearest) < 0))
+			nearest = &entries[i];
+	}
+	return nearest;
+}
+
+size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id,
+	const struct ranking_entry *rivals[static 2])
+{
+	size_t looked_at = count < ranking_compared_positions ? count : ranking_compared_positions, found = 0;
+	const struct ranking_entry *entry = find_user(entries, looked_at, user_id);
+	for (int sign = -1; entry && sign <= 1; sign += 2) {
+		const struct ranking_entry *nearest = find_nearest(entries, looked_at, entry, sign);
+		if (nearest && ranking_is_close(entry, nearest))
+			rivals[found++] = nearest;
+	}
+	return found;
+}

@@ -1,0 +1,164 @@
+// What the isolated engine says of a time, and results that are held, in a real browser. The worker's GPUs and podium-run are
+// pretended: python3 tests/lib/instance.py --pretend node tests/browser/judge.test.mjs
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { faultsOf } from './checks.mjs';
+import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, EVAL } from './visitor.mjs';
+
+test.after(closeBrowser);
+
+const BOARD = 'judged', SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }], MOST_BYTES = 100_000;
+const TASK = `lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [${Array.from({ length: 30 }, (_, i) => `{size: ${1024 + i}, seed: 5}`)}]
+ranking_by: geom
+podium:
+  bytes: 6 * size * size
+`;
+
+const pack = (numbers) => Buffer.from(new Float32Array(numbers).buffer).toString('base64');
+
+// What a judge says of a case: `calls` times around `ns`, a few of them far off.
+const judged = (ns, calls) => ({ runs: calls, mean_ns: ns, std_ns: 90, err_ns: 15, best_ns: ns - 80, worst_ns: ns + 110, median_ns: ns - 10,
+	low_ns: ns - 40, high_ns: ns + 40, constant_ns: 12480, own_ns: ns + 6400, gap_ns: 35, blocks: Math.floor(calls / 25), repeated: 1,
+	samples: pack(Array.from({ length: calls }, (_, i) => ns + 120 * Math.sin(i * i) + (i % 97 === 96 ? 40000 : 0))),
+	device: { sm_clock_mhz: [1755, 1980], memory_clock_mhz: [3201, 3201], temperature_c: [31, 62], power_w: [120, 698], slowed_by: ['power cap'] } });
+const says = (ns, { calls = 100, score = ns, engine = 'isolated', ...verdict } = {}) => `# ${JSON.stringify({
+	cases: Array.from({ length: 30 }, () => judged(ns, calls)), verdict: { score_ns: score, engine, ...verdict } })}\n`;
+
+let furnished;
+
+// Once for this file: the leaderboard, an ordinary result, one with as many calls as there may be, one of the other engine.
+function furnish() {
+	furnished ??= (async () => {
+		const { page: admin, context } = await visit({ watch: false });
+		await logInAsAdmin(admin);
+		await admin.goto('/admin/leaderboards/new');
+		await admin.getByLabel('Name', { exact: true }).fill(BOARD);
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL }));
+		await admin.locator('input[name=gpu][value=H200]').check();
+		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.waitForURL(`**/leaderboard/${BOARD}`);
+		const ids = {};
+		for (const [name, text] of [['ordinary', says(31900)], ['heavy', says(48000, { calls: 4000 })],
+			['custom', says(52000, { engine: 'custom', engine_reason: 'Its input has a type of its own.' })]]) {
+			const { page, context: own } = await visit({ watch: false });
+			await register(page, `${name}-one`);
+			ids[name] = await submit(page, BOARD, { code: text, mode: 'Ranked' });
+			assert.equal(await verdictOf(page), 'passed');
+			await own.close();
+		}
+		await context.close();
+		return ids;
+	})();
+	return furnished;
+}
+
+// What a page shows in light and in dark, on a narrow and on a wide screen.
+async function looksRight(page) {
+	const before = page.viewportSize();
+	for (const size of SIZES) {
+		await page.setViewportSize(size);
+		for (const colorScheme of ['dark', 'light']) {
+			await page.emulateMedia({ colorScheme });
+			await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+			assert.deepEqual(await faultsOf(page), []);
+		}
+	}
+	await page.setViewportSize(before);
+}
+
+scene('the calls of each case are a picture with words, in the colours of the page, as wide as there is room', async (come) => {
+	const { ordinary, heavy, custom } = await furnish();
+	const page = await come();
+	for (const path of [`/submission/${ordinary}`, `/submission/${heavy}`, `/submission/${custom}`, `/leaderboard/${BOARD}`, '/judge']) {
+		await page.goto(path);
+		await looksRight(page);
+	}
+	await page.goto(`/submission/${ordinary}`);
+	await page.locator('svg.samples').first().waitFor();
+	const picture = page.getByRole('img', { name: /^100 calls: median 31\.89 µs, the fastest .* 95 % interval of the time 31\.86 to 31\.94 µs, 1 beyond/ }).first();
+	for (const { size, widest } of [{ size: SIZES[0], widest: 330 }, { size: SIZES[1], widest: 700 }])
+		for (const dark of [false, true]) {
+			await page.setViewportSize(size);
+			await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+			const box = await picture.boundingBox();
+			assert.ok(box.width > 240 && box.width <= widest && box.height >= 60, JSON.stringify(box));
+			const light = await picture.locator('.calls').evaluate((path) => getComputedStyle(path).stroke.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
+			assert.ok(dark ? light > 500 : light < 200, `${dark} ${light}`);
+		}
+	const dots = await picture.locator('.calls').evaluate((path) => path.getAttribute('d').match(/M/g).length);
+	assert.equal(dots, 99);
+	assert.equal(await page.locator('svg.samples').count(), 24);
+	await page.getByText('Only the first cases have a picture.').waitFor();
+});
+
+scene('the badge of an engine leads to what it means', async (come) => {
+	const { custom } = await furnish();
+	const page = await come();
+	await page.goto(`/leaderboard/${BOARD}`);
+	const cells = await page.locator('tbody a.engine').allTextContents();
+	assert.deepEqual(cells, ['isolated', 'isolated', 'custom']);
+	await page.locator('tbody a.engine').first().click();
+	await page.waitForURL('**/judge#isolated');
+	await page.goto(`/submission/${custom}`);
+	await page.getByText('Its input has a type of its own.').waitFor();
+	await page.locator('.job h2').getByRole('link', { name: 'custom' }).click();
+	await page.waitForURL('**/judge#custom');
+});
+
+scene(`the page of a result with as many calls as there may be costs at most ${MOST_BYTES / 1000} KB`, async (come) => {
+	const { heavy } = await furnish();
+	const page = await come();
+	const network = await page.context().newCDPSession(page);
+	let bytes = 0;
+	network.on('Network.loadingFinished', (load) => { bytes += load.encodedDataLength; });
+	await network.send('Network.enable');
+	await page.goto(`/submission/${heavy}`, { waitUntil: 'load' });
+	assert.ok(bytes > 1000 && bytes <= MOST_BYTES, `${bytes} bytes`);
+});
+
+for (const scripts of [true, false])
+	scene(`an admin is told of held results, rejects one with a reason and releases another ${scripts ? 'with scripts' : 'without scripts'}`, async (come) => {
+		await furnish();
+		const suffix = scripts ? 'on' : 'off', admin = await come({ scripts }), people = [await come({ scripts }), await come({ scripts })];
+		const ids = [];
+		for (const [i, page] of people.entries()) {
+			await register(page, `fast-${i}-${suffix}`);
+			ids.push(await submit(page, BOARD, { code: says(100, { score: 100 + i }), mode: 'Ranked' }));
+			assert.equal(await verdictOf(page), 'passed');
+			await page.getByText('The result is held for review').waitFor();
+			await page.getByText('Benchmark 1: 100.0 ns for 6.3 MB would be 62.9 TB/s').waitFor();
+		}
+		if (scripts)
+			await looksRight(people[0]);
+		await logInAsAdmin(admin);
+		await admin.getByRole('link', { name: 'Review 2 held results' }).click();
+		if (scripts)
+			await looksRight(admin);
+		const first = admin.locator('section', { has: admin.getByRole('heading', { name: `Submission ${ids[0]} on H200` }) });
+		await first.getByLabel('Why it is rejected').fill('   ');
+		await first.getByRole('button', { name: 'Reject' }).click();
+		await first.getByText('Say why the result is rejected; its author reads it.').waitFor();
+		if (scripts)
+			await looksRight(admin);
+		await first.getByLabel('Why it is rejected').fill('It remembers the answers.');
+		await first.getByRole('button', { name: 'Reject' }).click();
+		await admin.getByText('The result is rejected').waitFor();
+		await admin.getByRole('button', { name: `Release and rank submission ${ids[1]} on H200` }).click();
+		await admin.getByText('The result is released and stands in the ranking.').waitFor();
+		await admin.getByText('Nothing is held.').waitFor();
+		assert.equal(await admin.getByRole('link', { name: /^Review/ }).count(), 0);
+		await people[0].reload();
+		await people[0].getByText('Rejected by the admin admin: It remembers the answers.').first().waitFor();
+		assert.equal(await verdictOf(people[0]), 'protocol violation');
+		await people[1].reload();
+		await people[1].getByText(/^Ranked \d+(st|nd) on H200\.$/).waitFor();
+		if (scripts)
+			await looksRight(people[0]);
+	});

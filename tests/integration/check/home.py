@@ -1,0 +1,187 @@
+"""`podium check` as a participant calls it, small tasks for it, and a podium-run that says what a test wants."""
+import json
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from pretend import pretend_driver  # noqa: E402
+
+BUILD = ROOT / os.environ.get("B", "build/release")
+PODIUM = BUILD / "podium"
+PYTHON = "/usr/bin/python3"
+HANG_S = 400  # a guard only
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-check-test."))
+scratch.chmod(0o755)
+LOCKS = scratch / "locks"
+LOCKS.mkdir()
+
+REFERENCE = """
+def generate_input(seed):
+    return seed
+
+def check_implementation(data, output):
+    return output == data, f"expected {data}, got {output}"
+"""
+# A harness without torch, which imports in no time.
+HARNESS = """
+import os, sys
+from reference import check_implementation, generate_input
+mode, cases = sys.argv[1], open(sys.argv[2]).read().splitlines()
+out = os.fdopen(int(os.environ["POPCORN_FD"]), "w")
+kind = "test" if mode == "test" else "benchmark"
+out.write(f"{kind}-count: {len(cases)}\\n")
+from submission import custom_kernel
+passed = True
+for index, case in enumerate(cases):
+    data = generate_input(int(case.split(":")[1]))
+    good, message = check_implementation(data, custom_kernel(data))
+    passed = passed and good
+    out.write(f"{kind}.{index}.spec: {case}\\n")
+    if kind == "test" or not good:
+        out.write(f"{kind}.{index}.status: {'pass' if good else 'fail'}\\n")
+    if not good:
+        out.write(f"{kind}.{index}.error: {message}\\n")
+    elif kind == "benchmark":
+        for name, value in dict(runs=3, mean=2000000, std=10, err=5000, best=1999990, worst=2000010).items():
+            out.write(f"benchmark.{index}.{name}: {value}\\n")
+    out.flush()
+out.write(f"check: {'pass' if passed else 'fail'}\\n")
+out.close()
+sys.exit(0 if passed else 112)
+"""
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: reference.py, source: reference.py}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{seed: 1}, {seed: 2}]
+benchmarks: [{seed: 3}]
+podium: {engine: custom}
+"""
+VERDICT = {"event": "verdict", "verdict": "passed", "reason": "Every case was right.", "engine": "custom"}
+RIGHT = "def custom_kernel(data):\n    return data\n"
+# Says what the file `says` beside it holds, a line of JSON each, and keeps the messages that it got.
+STAND_IN = f"""#!{PYTHON}
+import json, pathlib, signal, sys, time
+folder = pathlib.Path(__file__).parent
+if sys.argv[1].startswith("--find-python"):
+    print((sys.argv[1].split("=") + ["{PYTHON}"])[1])
+    sys.exit()
+print(json.dumps({{"event": "ready", "version": "0"}}), flush=True)
+(folder / "message").write_text(sys.stdin.readline())
+for line in (folder / "says").read_text().splitlines():
+    if line.startswith("!"):
+        exec(line[1:])
+    else:
+        print(line, flush=True)
+(folder / "rest").write_text(sys.stdin.read())
+"""
+
+
+def task(name="small", definition=TASK, harness=HARNESS):
+	folder = scratch / "tasks" / name
+	if not folder.exists():
+		folder.mkdir(parents=True)
+		(folder / "task.yml").write_text(definition)
+		(folder / "reference.py").write_text(REFERENCE)
+		(folder / "eval.py").write_text(harness)
+	return folder
+
+
+def file(text, name="mine.py"):
+	path = scratch / name
+	path.write_bytes(text if isinstance(text, bytes) else text.encode())
+	return path
+
+
+class StandIn:
+	"""A podium-run that says `lines` (events of job 1 or raw text) once it has a job."""
+	count = 0
+
+	def __init__(self, *lines):
+		StandIn.count += 1
+		self.folder = scratch / f"stand-in-{StandIn.count}"
+		self.folder.mkdir()
+		program = self.folder / "podium-run"
+		program.write_text(STAND_IN)
+		program.chmod(0o755)
+		(self.folder / "says").write_text("\n".join(line if isinstance(line, str) else json.dumps({"job": 1, **line}) for line in lines))
+		self.environment = {"PODIUM_WORKER_RUNNER": str(program)}
+
+	@property
+	def job(self):
+		return json.loads((self.folder / "message").read_text())["job"]
+
+	@property
+	def rest(self):
+		return (self.folder / "rest").read_text()
+
+
+def environment(changes):
+	inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+	return {**inherited, "PODIUM_DEVICE_LOCKS": str(LOCKS), **{name: str(value) for name, value in changes.items()}}
+
+
+def arguments(source, *options, folder=None):
+	return [str(PODIUM), "check", str(source), "--task", str(folder or task()), *map(str, options)]
+
+
+class Answer:
+	def __init__(self, code, out, err):
+		self.code, self.out, self.err = code, out, err
+
+	@property
+	def json(self):
+		return json.loads(self.out)
+
+
+def check(source, *options, folder=None, program=None, **variables):
+	"""Everything is read by pipes."""
+	answer = subprocess.run(arguments(source, *options, folder=folder), capture_output=True, env=environment(
+		{**(program.environment if program else {}), **variables}), stdin=subprocess.DEVNULL, timeout=HANG_S)
+	return Answer(answer.returncode, answer.stdout.decode(), answer.stderr.decode())
+
+
+def podium(*words, **variables):
+	answer = subprocess.run([PODIUM, *words], capture_output=True, env=environment(variables), stdin=subprocess.DEVNULL, timeout=HANG_S)
+	return Answer(answer.returncode, answer.stdout.decode(), answer.stderr.decode())
+
+
+def terminal(source, *options, folder=None, program=None, **variables):
+	"""Exit code, and what a terminal of 80 columns got."""
+	master, slave = pty.openpty()
+	process = subprocess.Popen(arguments(source, *options, folder=folder), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+		env=environment({"TERM": "xterm", **(program.environment if program else {}), **variables}))
+	os.close(slave)
+	shown = b""
+	try:
+		while piece := os.read(master, 65536):
+			shown += piece
+	except OSError:  # the other side is closed
+		pass
+	os.close(master)
+	return process.wait(HANG_S), shown.decode()
+
+
+def driver(gpus=2):
+	return {**pretend_driver(scratch / "driver"), "FAKE_GPUS": str(gpus)}
+
+
+def torch_lack():
+	"""Why nothing of Python can be checked here, or None."""
+	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+		return f"{PYTHON} cannot import torch"
+	return None
+
+
+def close():
+	shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""What podium check says of a sample at home is what a worker stores for the same file and task: verdict, reason and cases. So
+for every sample of the Python tasks that ship, on the CPU."""
+import json
+import subprocess
+import sys
+
+from home import BUILD, ROOT, check, close as close_home, torch_lack
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import Skip, equal, run, test  # noqa: E402
+import workers  # noqa: E402
+
+TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.name.endswith("_py"))
+numbers = {}  # of the jobs, by sample
+
+
+def samples_of(folder):
+	"""Each with its mode, as the code that reads tasks has it."""
+	program = BUILD / "tests" / "integration" / "harness" / "test_jobs"
+	answer = subprocess.run([program, folder], capture_output=True, text=True, check=True)
+	jobs = [json.loads(line) for line in answer.stdout.splitlines()]
+	return [(folder / job["source"], job["mode"]) for job in jobs if job["verdict"]]
+
+
+def start():
+	"""A worker with the CPU, to which everything is submitted at once, so that it is busy while podium check is."""
+	workers.admin("migrate")
+	for folder in TASKS:
+		workers.admin("task", "load", str(folder))
+		for sample, mode in samples_of(folder):
+			numbers[sample] = workers.submit(sample.read_text(), mode, board=folder.name)
+	workers.Worker().says("is ready")
+
+
+def hex_of(text):
+	"""As the database writes it, which else would escape line ends."""
+	return text.encode().hex().upper()
+
+
+def by_worker(sample):
+	number = numbers[sample]
+	workers.until(lambda: workers.job(number) in ("done", "failed"), 300)
+	columns = "verdict, HEX(reason), engine"
+	cases = workers.sql("SELECT t.name, m.case_index, m.spec, m.verdict, HEX(m.message) FROM measurements m "
+		f"JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number} ORDER BY t.position, m.case_index")
+	stages = workers.sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position")
+	return workers.job(number, columns), [list(row) for row in stages], [list(row) for row in cases]
+
+
+def by_check(folder, sample, mode):
+	seed = workers.sql(f"SELECT secret_seed FROM leaderboards WHERE name = '{folder.name}'")[0][0]
+	result = check(sample, "--mode", mode, "--json", "--gpu", "cpu", *(("--seed", seed) if mode == "ranked" else ()), folder=folder).json
+	cases = [[stage["stage"], str(case["index"]), case["spec"], case["verdict"], hex_of(case["message"])]
+		for stage in result["stages"] for case in stage["cases"]]
+	stages = [[stage["stage"], stage["verdict"]] for stage in result["stages"]]
+	return [result["verdict"], hex_of(result["reason"]), result["engine"]], stages, cases
+
+
+def make_test(folder, sample, mode):
+	def compare():
+		if torch_lack():
+			raise Skip(torch_lack())
+		if not numbers:
+			start()
+		equal(by_check(folder, sample, mode), by_worker(sample))
+	compare.__name__ = f"{folder.name} {sample.name} in mode {mode} is judged as by a worker".replace(" ", "_")
+	test(compare)
+
+
+for folder in TASKS:
+	for sample, mode in samples_of(folder):
+		make_test(folder, sample, mode)
+
+
+if __name__ == "__main__":
+	try:
+		code = run()
+	finally:
+		workers.close()
+		close_home()
+	sys.exit(code)

@@ -1,0 +1,416 @@
+/* Comparisons and the ranking they decide, against a real MariaDB; library.test starts one. */
+#include "fixture.h"
+
+#include "lib/comparison.h"
+#include "lib/ranking.h"
+#include "lib/submission.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { users = 12 };
+static const char *cpu[] = { "CPU" };
+static struct leaderboard board;
+static int64_t user_ids[users];
+
+static int open_all(void **state)
+{
+	if (fixture_open(state))
+		return -1;
+	for (int i = 0; i < users; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "compare-%d", i);
+		user_ids[i] = make_user(name);
+	}
+	return 0;
+}
+
+/* A leaderboard of its own for each test. */
+static int begin(void **state)
+{
+	(void)state;
+	static int number;
+	char name[32];
+	snprintf(name, sizeof name, "compare-%d", ++number);
+	const struct actor actor = { user_ids[0], "compare-0", "" };
+	struct material material = make_task(PY_TASK, "# reference\n");
+	struct leaderboard_settings settings = { .name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = cpu, .gpu_count = 1 };
+	assert_done(create(&settings, &material, &actor));
+	board = find(name);
+	return 0;
+}
+
+/* Only the leaderboards of this file are left, empty ones. */
+static int end(void **state)
+{
+	(void)state;
+	const struct actor actor = { user_ids[0], "compare-0", "" };
+	return leaderboard_delete(db, &board, &actor, &error);
+}
+
+static const struct statement COUNT_ALL = NUMBER("SELECT (SELECT COUNT(*) FROM comparisons) + "
+	"(SELECT COUNT(*) FROM jobs WHERE comparison_id IS NOT NULL) AS number");
+static const struct statement OPEN = NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND state = 'queued'");
+
+/* ---- what workers do ---- */
+
+static int64_t job_of(int64_t submission_id)
+{
+	static const struct statement job = NUMBER("SELECT id AS number FROM jobs WHERE submission_id = ?");
+	struct number row;
+	assert_done(database_row(db, arena, &job, &row, &error, "i", submission_id));
+	return row.number;
+}
+
+static int insert_body(struct database *connection, void *context, struct error *why)
+{
+	return ranking_insert(connection, arena, *(int64_t *)context, why);
+}
+
+/* A submission of the user's that has run and passed; returns its number. */
+static int64_t pass_as(int user, double score_ns, double err_ns, const char *engine)
+{
+	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = ?, score_err_ns = ?, "
+		"engine = ?, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	struct submission_request request = { .user_id = user_ids[user], .source = "x = 1\n", .length = 6, .mode = "ranked", .gpus = cpu,
+		.gpu_count = 1 };
+	int64_t id;
+	assert_done(submission_create(db, arena, &board, &request, &id, &error));
+	int64_t job_id = job_of(id);
+	assert_done(database_execute(db, &finish, &error, "ddsi", score_ns, err_ns, engine, job_id));
+	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	return id;
+}
+
+static int64_t pass(int user, double score_ns, double err_ns)
+{
+	return pass_as(user, score_ns, err_ns, "isolated");
+}
+
+/* The job that compares the two, 0 if there is none. */
+static int64_t comparison_of(int64_t challenger, int64_t incumbent)
+{
+	static const struct statement job = NUMBER("SELECT COALESCE(MAX(j.id), 0) AS number FROM comparisons c "
+		"JOIN jobs j ON j.comparison_id = c.id WHERE c.challenger_id = ? AND c.incumbent_id = ?");
+	struct number row;
+	assert_done(database_row(db, arena, &job, &row, &error, "ii", challenger, incumbent));
+	return row.number;
+}
+
+struct ended { int64_t job_id; struct ranking_ratio ratio; };
+
+static int compare_body(struct database *connection, void *context, struct error *why)
+{
+	const struct ended *ended = context;
+	return ranking_compare(connection, arena, ended->job_id, &ended->ratio, why);
+}
+
+static void compared(int64_t challenger, int64_t incumbent, double low, double high)
+{
+	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
+	struct ended ended = { comparison_of(challenger, incumbent), { (low + high) / 2, low, high } };
+	assert_true(ended.job_id > 0);
+	assert_done(database_execute(db, &finish, &error, "i", ended.job_id));
+	assert_done(database_transaction(db, compare_body, &ended, &error));
+}
+
+/* ---- what is there then ---- */
+
+struct text_row { const char *text; };
+static const struct column TEXT_COLUMNS[] = { TEXT(struct text_row, text) };
+
+/* "0:1 3:2": the user with the number 0 at place 1, 3 at place 2. */
+static const char *page(void)
+{
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.place) ORDER BY r.position SEPARATOR ' '), '') AS text "
+		"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ?");
+	static const struct statement positions = NUMBER("SELECT COUNT(*) = COALESCE(MAX(position), 0) AND COUNT(DISTINCT position) = COUNT(*) "
+		"AND COALESCE(MIN(position), 1) = 1 AS number FROM ranking WHERE leaderboard_id = ?");
+	struct text_row row;
+	struct number number;
+	assert_done(database_row(db, arena, &rows, &row, &error, "i", board.id));
+	assert_done(database_row(db, arena, &positions, &number, &error, "i", board.id));
+	assert_int_equal(number.number, 1);
+	return row.text;
+}
+
+/* The page, and that a rebuilding changes nothing of any row. */
+static void assert_page(const char *expected)
+{
+	static const struct statement all = SELECT(struct text_row, TEXT_COLUMNS, "SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
+		"task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, position, place) "
+		"ORDER BY leaderboard_id, position SEPARATOR ' '), '') AS text FROM ranking");
+	struct text_row before, after;
+	assert_string_equal(page(), expected);
+	assert_done(database_row(db, arena, &all, &before, &error, ""));
+	assert_done(ranking_rebuild(db, board.id, &error));
+	assert_done(database_row(db, arena, &all, &after, &error, ""));
+	assert_string_equal(after.text, before.text);
+}
+
+/* ---- which comparisons are asked for ---- */
+
+static void a_new_entry_is_compared_with_its_neighbours_within_noise(void **state)
+{
+	(void)state;
+	int64_t slow = pass(0, 1010, 1), fast = pass(1, 990, 1), far = pass(2, 2000, 1);
+	assert_int_equal(number_of(&OPEN), 0);
+	int64_t new = pass(3, 1000.5, 1);
+	assert_int_equal(number_of(&OPEN), 1); /* 990 is 1.06 % off */
+	assert_true(comparison_of(new, slow) > 0);
+	assert_int_equal(comparison_of(new, fast), 0);
+	int64_t between = pass(4, 999, 1);
+	assert_int_equal(number_of(&OPEN), 3);
+	assert_true(comparison_of(between, fast) > 0 && comparison_of(between, new) > 0);
+	assert_int_equal(comparison_of(between, far), 0);
+	assert_page("1:1 3:2 4:2 0:4 2:5");
+}
+
+static void the_job_is_of_nobody_and_waits_behind_all_that_people_sent(void **state)
+{
+	(void)state;
+	pass(0, 1000, 1);
+	pass(1, 1001, 1);
+	static const struct statement good = NUMBER("SELECT COUNT(*) AS number FROM jobs WHERE comparison_id IS NOT NULL AND submission_id IS NULL "
+		"AND user_id = 0 AND gpu = 'CPU' AND state = 'queued' AND priority > (SELECT MAX(priority) FROM jobs WHERE submission_id IS NOT NULL)");
+	assert_int_equal(number_of(&good), 1);
+}
+
+static void wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 15), second = pass(1, 1040, 15);
+	assert_true(comparison_of(second, first) > 0);
+}
+
+static void only_what_the_isolated_engine_has_timed_is_compared(void **state)
+{
+	(void)state;
+	pass_as(0, 1000, 1, "custom");
+	pass(1, 1001, 1);
+	pass_as(2, 1001.5, 1, "custom");
+	assert_int_equal(number_of(&OPEN), 0);
+}
+
+static void nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best(void **state)
+{
+	(void)state;
+	pass(0, 1000, 1);
+	pass(1, 1100, 1);
+	pass(0, 999, 1);
+	pass(0, 1099, 1);
+	assert_int_equal(number_of(&COUNT_ALL), 0);
+}
+
+static void below_the_tenth_position_nothing_is_compared(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 11; i++)
+		pass_as(i, 1000 + 20 * i, 0.1, "isolated");
+	assert_int_equal(number_of(&OPEN), 0);
+	pass(11, 1200.5, 0.1);
+	assert_int_equal(number_of(&OPEN), 0);
+}
+
+static void a_pair_is_compared_once(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1), job_id = job_of(second);
+	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	assert_int_equal(number_of(&OPEN), 1);
+	compared(second, first, 0.999, 1.001);
+	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	job_id = job_of(first);
+	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	assert_int_equal(number_of(&OPEN), 0);
+}
+
+static void an_entry_that_is_replaced_takes_what_waits_for_it_along(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
+	int64_t job_id = comparison_of(second, first);
+	pass(1, 900, 1);
+	assert_int_equal(number_of(&OPEN), 0);
+	static const struct statement cancelled = NUMBER(
+		"SELECT COUNT(*) AS number FROM jobs WHERE id = ? AND state = 'cancelled' AND verdict = 'cancelled' AND reason LIKE '%replaced%'");
+	struct number row;
+	assert_done(database_row(db, arena, &cancelled, &row, &error, "i", job_id));
+	assert_int_equal(row.number, 1);
+	assert_page("1:1 0:2");
+}
+
+static void one_that_runs_already_may_end(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
+	assert_done(database_script(db, "UPDATE jobs SET state = 'running' WHERE comparison_id IS NOT NULL", &error));
+	pass(1, 900, 1);
+	compared(second, first, 0.9, 0.95);
+	assert_page("1:1 0:2");
+}
+
+/* ---- what they decide ---- */
+
+static void the_faster_one_stands_first_and_a_tie_is_a_tie(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 0.1), second = pass(1, 1001, 0.1), third = pass(2, 1002, 0.1);
+	assert_page("0:1 1:2 2:3");
+	compared(second, first, 0.990, 0.995);
+	assert_page("1:1 0:2 2:3");
+	assert_int_equal(comparison_of(third, first), 0);
+	compared(third, second, 1.001, 1.004);
+	assert_page("1:1 0:2 2:3");
+	int64_t fourth = pass(3, 1001.5, 0.1);
+	compared(fourth, second, 0.998, 1.003);
+	assert_page("1:1 3:1 0:3 2:4");
+}
+
+static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
+{
+	(void)state;
+	int64_t job_id = job_of(pass(0, 1000, 1));
+	struct ended ended = { job_id, { 1, 1, 1 } };
+	assert_refused(database_transaction(db, compare_body, &ended, &error), ERROR_NOT_FOUND, "", "compares nothing");
+}
+
+static void it_counts_only_while_both_entries_are_their_users_best(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
+	compared(second, first, 0.990, 0.995);
+	assert_page("1:1 0:2");
+	pass(0, 999.5, 1);
+	assert_page("1:1 0:1");
+}
+
+static void what_came_to_nothing_leaves_the_scores_to_decide(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
+	assert_true(comparison_of(second, first) > 0);
+	assert_done(database_script(db, "UPDATE jobs SET state = 'failed', verdict = 'internal error' WHERE comparison_id IS NOT NULL", &error));
+	pass(2, 3000, 1);
+	assert_page("0:1 1:1 2:3");
+}
+
+static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
+{
+	(void)state;
+	enum { events = 120 };
+	static const struct statement waiting = NUMBER("SELECT COALESCE(MIN(id), 0) AS number FROM jobs WHERE comparison_id IS NOT NULL AND state = 'queued'");
+	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE id = ?");
+	srandom(11);
+	double best[users];
+	for (int i = 0; i < users; i++)
+		best[i] = 1000;
+	for (int i = 0; i < events; i++) {
+		int user = (int)(random() % users);
+		pass(user, best[user] -= (double)(random() % 20) / 10, random() % 5 ? (double)(random() % 20) / 10 : NAN);
+		struct ended ended = { number_of(&waiting), { 0, 0.985 + (double)(random() % 20) / 1000, 0 } };
+		ended.ratio.high = ended.ratio.low + 0.01;
+		ended.ratio.ratio = ended.ratio.low + 0.005;
+		if (ended.job_id && random() % 3) {
+			assert_done(database_execute(db, &finish, &error, "i", ended.job_id));
+			assert_done(database_transaction(db, compare_body, &ended, &error));
+		}
+		if (i % 10 == 9)
+			assert_page(page());
+	}
+	static const struct statement decided = NUMBER("SELECT COUNT(*) AS number FROM comparisons WHERE ratio IS NOT NULL");
+	assert_true(number_of(&decided) > 20);
+}
+
+/* ---- what is deleted ---- */
+
+static void a_comparison_and_its_job_go_with_either_submission(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int64_t pair[2] = { pass(0, 1000 - 100 * i, 1), pass(1, 1001 - 100 * i, 1) };
+		static const struct statement stage = COMMAND("INSERT INTO stages (job_id, position, name, message, command, stdout, stderr) "
+			"VALUES (?, 0, 'compare', '', '', '', '')");
+		static const struct statement delete = COMMAND("DELETE FROM submissions WHERE id = ?");
+		assert_done(database_execute(db, &stage, &error, "i", comparison_of(pair[1], pair[0])));
+		assert_done(database_execute(db, &delete, &error, "i", pair[i]));
+		assert_int_equal(number_of(&COUNT_ALL), 0);
+		static const struct statement stages = NUMBER("SELECT COUNT(*) AS number FROM stages");
+		assert_int_equal(number_of(&stages), 0);
+	}
+}
+
+static void a_comparison_goes_with_a_user_and_with_its_leaderboard(void **state)
+{
+	(void)state;
+	int64_t leaver = make_user("compare-leaver"), kept = user_ids[3];
+	user_ids[3] = leaver;
+	pass(0, 1000, 1);
+	pass(3, 1001, 1);
+	pass(4, 1002, 1);
+	user_ids[3] = kept;
+	assert_int_equal(number_of(&COUNT_ALL), 4);
+	assert_done(database_script(db, "DELETE FROM users WHERE name = 'compare-leaver'", &error));
+	assert_int_equal(number_of(&COUNT_ALL), 0);
+	pass(5, 1000.5, 1);
+	assert_int_equal(number_of(&COUNT_ALL), 4);
+	const struct actor actor = { user_ids[0], "compare-0", "" };
+	assert_done(leaderboard_delete(db, &board, &actor, &error));
+	assert_int_equal(number_of(&COUNT_ALL), 0);
+	begin(state);
+}
+
+static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
+{
+	(void)state;
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1);
+	pass(2, 2000, 1);
+	int64_t other = pass(3, 2001, 1);
+	assert_int_equal(number_of(&OPEN), 2);
+	assert_done(comparison_withdraw_user(db, user_ids[0], &error));
+	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS, "SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
+	struct text_row row;
+	assert_done(database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
+	assert_string_equal(row.text, "cancelled: The account of one of the two was banned before they were compared.");
+	assert_int_equal(number_of(&OPEN), 1);
+	assert_true(other > 0);
+}
+
+static void a_job_is_a_submissions_or_a_comparisons(void **state)
+{
+	(void)state;
+	assert_int_not_equal(database_script(db, "INSERT INTO jobs (user_id, gpu) VALUES (0, 'CPU')", &error), 0);
+}
+
+static int close_all(void **state)
+{
+	assert_done(database_script(db, "DELETE FROM leaderboards WHERE name LIKE 'compare-%'; DELETE FROM blobs WHERE sha256 NOT IN "
+		"(SELECT sha256 FROM submissions UNION SELECT sha256 FROM task_files); DELETE FROM audit_log; DELETE FROM users WHERE name LIKE 'compare-%'", &error));
+	return fixture_close(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_new_entry_is_compared_with_its_neighbours_within_noise, begin, end),
+		cmocka_unit_test_setup_teardown(the_job_is_of_nobody_and_waits_behind_all_that_people_sent, begin, end),
+		cmocka_unit_test_setup_teardown(wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart, begin, end),
+		cmocka_unit_test_setup_teardown(only_what_the_isolated_engine_has_timed_is_compared, begin, end),
+		cmocka_unit_test_setup_teardown(nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best, begin, end),
+		cmocka_unit_test_setup_teardown(below_the_tenth_position_nothing_is_compared, begin, end),
+		cmocka_unit_test_setup_teardown(a_pair_is_compared_once, begin, end),
+		cmocka_unit_test_setup_teardown(an_entry_that_is_replaced_takes_what_waits_for_it_along, begin, end),
+		cmocka_unit_test_setup_teardown(one_that_runs_already_may_end, begin, end),
+		cmocka_unit_test_setup_teardown(the_faster_one_stands_first_and_a_tie_is_a_tie, begin, end),
+		cmocka_unit_test_setup_teardown(a_result_without_a_comparison_of_its_own_is_refused, begin, end),
+		cmocka_unit_test_setup_teardown(it_counts_only_while_both_entries_are_their_users_best, begin, end),
+		cmocka_unit_test_setup_teardown(what_came_to_nothing_leaves_the_scores_to_decide, begin, end),
+		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, end),
+		cmocka_unit_test_setup_teardown(a_comparison_and_its_job_go_with_either_submission, begin, end),
+		cmocka_unit_test_setup_teardown(a_comparison_goes_with_a_user_and_with_its_leaderboard, begin, end),
+		cmocka_unit_test_setup_teardown(a_ban_cancels_what_waits_for_the_user_and_nothing_else, begin, end),
+		cmocka_unit_test_setup_teardown(a_job_is_a_submissions_or_a_comparisons, begin, end),
+	};
+	return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""What pages say of comparisons, and where comparisons do not appear, through nginx and a real worker, whose podium-run says
+what it is told."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from pretend import PretendedRun  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+scratch = tempfile.TemporaryDirectory(prefix="podium-compare.")
+podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run")
+os.chmod(scratch.name, 0o755)
+site = Instance(PODIUM_QUEUED_JOBS_PER_USER="1", PODIUM_WORKER_NAME="here", **podium_run.environment)
+sql = site.sql
+anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{seed: 1}]
+benchmarks: [{seed: 1}]
+"""
+TIE = {"ratio": 0.998, "ratio_low": 0.994, "ratio_high": 1.003}
+FASTER = {"ratio": 0.988, "ratio_low": 0.985, "ratio_high": 0.991}
+
+
+def command(*arguments):
+	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
+	answer = subprocess.run([site.admin_program, *arguments], capture_output=True, text=True, env=environment)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	return answer.stdout
+
+
+def prepare():
+	folder = site.var / "tasks" / "small"
+	folder.mkdir(parents=True)
+	(folder / "task.yml").write_text(TASK)
+	(folder / "eval.py").write_text("print()\n")
+	command("task", "load", str(folder))
+	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+
+
+def until(condition, limit_s=60, explain=lambda: ""):
+	end = time.time() + limit_s
+	while time.time() < end:
+		value = condition()
+		if value:
+			return value
+		time.sleep(0.05)
+	raise AssertionError(f"it did not happen within {limit_s} s: {explain()}")
+
+
+def submit(client, mode="ranked"):
+	answer = client.post("/leaderboard/small/submit", [("mode", mode), ("code", "x = 1\n"), ("gpu", "CPU")], form="/leaderboard/small/submit")
+	if answer.status != 303:
+		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def ranked(client, score_ns, **compare):
+	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 0.1}, compare=compare)
+	number = submit(client)
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
+	return number
+
+
+def comparison(column="state"):
+	rows = sql(f"SELECT {column} FROM jobs WHERE comparison_id IS NOT NULL ORDER BY id DESC LIMIT 1")
+	return rows[0][0] if rows else None
+
+
+def two_that_are_close(**compare):
+	"""ada's entry and dora's, which is the challenger; what the comparison says is given."""
+	sql("UPDATE jobs SET state = 'cancelled', lease_expires = NULL WHERE comparison_id IS NOT NULL AND state <> 'done'")
+	sql("DELETE FROM submissions; DELETE FROM pauses")
+	first = ranked(ada, 1000.0)
+	return first, ranked(dora, 1001.0, **compare)
+
+
+def fresh(client, path):
+	"""Not what nginx keeps for a second."""
+	return client.get(f"{path}?fresh={time.time_ns()}")
+
+
+def words(client, path):
+	"""Of the page, without the spaces that stand between a link and the point behind it."""
+	return re.sub(r" ([,.:])", r"\1", fresh(client, path).words())
+
+
+def links(client, path):
+	page = Page()
+	page.feed(fresh(client, path).text)
+	equal(page.faults, [])
+	return page.links
+
+
+# ---- what is said ----
+
+@test
+def while_one_is_under_way_both_pages_and_the_ranking_say_so():
+	prepare()
+	first, second = two_that_are_close(hang=True)
+	until(lambda: comparison("progress") == "timing 1/1")
+	contains(words(anyone, f"/submission/{second}"), f"A comparison with #{first} of ada is under way; the places may still change.")
+	contains(words(anyone, f"/submission/{first}"), f"A comparison with #{second} of dora is under way; the places may still change.")
+	contains(words(anyone, "/leaderboard/small"), f"A comparison of #{second} of dora with #{first} of ada is under way; the places may still change.")
+
+
+@test
+def the_queue_names_both_and_neither_of_them_as_its_owner():
+	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
+	page = words(dora, "/queue")
+	contains(page, f"{second} and {first} running")
+	contains(page, "comparison of dora with ada")
+	lacks(page, "(you)")
+	state = fresh(anyone, "/queue/status").json
+	equal([(job["submission"], job["compared_with"], job["state"]) for job in state["jobs"]], [(second, first, "running")])
+	for address in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora"):
+		contains(links(anyone, "/queue"), address)
+
+
+@test
+def a_device_that_compares_says_so():
+	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
+	contains(words(admin, "/admin/workers"), f"Compares submission {second} with {first}: timing 1/1.")
+	contains(command("worker", "list"), f"submissions {second} and {first} compared: timing 1/1")
+
+
+@test
+def an_ordinary_job_is_told_as_before():
+	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+	number = submit(ada, "test")
+	state = fresh(anyone, "/queue/status").json
+	equal([(job["submission"], job["compared_with"]) for job in state["jobs"] if job["state"] == "queued"], [(number, None)])
+	contains(words(ada, "/queue"), "ada (you)")
+	contains(words(ada, f"/submission/{number}"), "Waiting for CPU: 1st in line")
+	equal(ada.post(f"/submission/{number}/cancel", form=f"/submission/{number}/cancel").status, 303)
+	sql("DELETE FROM pauses")
+
+
+@test
+def a_tie_is_told_on_both_pages_and_in_the_ranking():
+	first, second = two_that_are_close(**TIE)
+	until(lambda: comparison() == "done")
+	contains(words(anyone, f"/submission/{second}"), f"Compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a tie.")
+	contains(words(anyone, f"/submission/{first}"), f"Compared with #{second} of dora, interleaved on the same CPU: 1.002 (0.997 to 1.006): a tie.")
+	page = words(anyone, "/leaderboard/small")
+	contains(page, f"#{second} of dora, compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a tie.")
+	contains(page, "1 tie")
+	contains(page, "Those of the first ten that are too close to tell apart run against each other, in turns on one CPU")
+	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
+		contains(links(anyone, path), f"/submission/{first if path.endswith(str(second)) else second}")
+
+
+@test
+def the_faster_one_stands_first_and_both_pages_say_by_how_much():
+	first, second = two_that_are_close(**FASTER)
+	until(lambda: comparison() == "done")
+	contains(words(anyone, f"/submission/{second}"), "0.988 (0.985 to 0.991): 1.2 % faster.")
+	contains(words(anyone, f"/submission/{first}"), "1.012 (1.009 to 1.015): 1.2 % slower.")
+	rows = fresh(anyone, "/leaderboard/small.json").json["rows"]
+	equal([(row["rank"], row["user"]) for row in rows], [(1, "dora"), (2, "ada")])
+	equal({"rank", "score_ns", "submission", "submitted_at", "user"} - set(rows[0]), set())
+	contains(fresh(anyone, "/leaderboard/small.csv").text, "rank,user,score_ns,submission,submitted_at")
+
+
+@test
+def a_difference_that_three_decimals_would_hide_has_more():
+	first, second = two_that_are_close(ratio=0.9995, ratio_low=0.9993, ratio_high=0.99975)
+	until(lambda: comparison() == "done")
+	contains(words(anyone, f"/submission/{second}"), "0.9995 (0.9993 to 0.9998): 0.050 % faster.")
+
+
+@test
+def once_an_entry_is_replaced_its_comparisons_decide_nothing():
+	first, second = two_that_are_close(**FASTER)
+	until(lambda: comparison() == "done")
+	ranked(ada, 500.0)
+	contains(words(anyone, f"/submission/{second}"), "It decides nothing any more, because one of the two is not its user’s best.")
+	lacks(words(anyone, "/leaderboard/small"), "compared with")
+
+
+@test
+def one_that_comes_to_nothing_is_told_and_its_reason_only_to_admins():
+	first, second = two_that_are_close(verdict="runtime error", reason="Line 3 of the other one's source is <b>wrong</b>.")
+	until(lambda: comparison() == "done")
+	for client in (anyone, ada, dora):
+		page = words(client, f"/submission/{second}")
+		contains(page, f"A comparison with #{first} of ada came to no result, so their scores decide.")
+		lacks(page, "Line 3")
+	contains(words(admin, f"/submission/{second}"), "so their scores decide. Line 3 of the other one's source is <b>wrong</b>.")
+	lacks(words(anyone, "/leaderboard/small"), "omparison")
+
+
+# ---- its own page ----
+
+def number_of_comparison():
+	return sql("SELECT MAX(id) FROM comparisons")[0][0]
+
+
+@test
+def its_page_says_who_ran_against_whom_and_how_far_it_is():
+	first, second = two_that_are_close(hang=True)
+	until(lambda: comparison("progress") == "timing 1/1")
+	path = f"/comparison/{number_of_comparison()}"
+	page = words(anyone, path)
+	contains(page, f"#{second} of dora against #{first} of ada on CPU, asked for just now.")
+	contains(page, "It runs: timing 1/1. The places may still change.")
+	for source in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
+		contains(links(anyone, source), path)
+	for target in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora", "/leaderboard/small"):
+		contains(links(anyone, path), target)
+
+
+@test
+def its_page_has_the_times_and_the_ratio_of_each_case():
+	cases = [{"spec": f"size: {size}; seed: 1", "mean_ns": 1000.0 * size, "rival_ns": 1010.0 * size, **FASTER} for size in (1, 20)]
+	two_that_are_close(**FASTER, cases=cases)
+	until(lambda: comparison() == "done")
+	page = words(anyone, f"/comparison/{number_of_comparison()}")
+	contains(page, "dora’s time was so many of ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster")
+	contains(page, "1 size: 1 seed: 1 1.000 µs 1.010 µs 0.9880 0.9850 to 0.9910 2 size: 20 seed: 1 20.00 µs 20.20 µs 0.9880")
+	contains(page, "ended just now on here.")
+
+
+@test
+def a_page_of_one_that_came_to_nothing_says_so_and_one_that_never_was_is_not_found():
+	two_that_are_close(verdict="runtime error", reason="Line 3 is <b>wrong</b>.")
+	until(lambda: comparison() == "done")
+	path = f"/comparison/{number_of_comparison()}"
+	contains(words(anyone, path), "It came to no result, so the scores of the two decide.")
+	lacks(words(dora, path), "Line 3")
+	contains(words(admin, path), "Line 3 is <b>wrong</b>.")
+	equal(links(anyone, path).count("/user/dora"), 1)
+	for path in ("/comparison/999999", "/comparison/0", "/comparison/x", "/comparison/1x", "/comparison/99999999999999999999"):
+		answer = anyone.get(path)
+		equal(answer.status, 404)
+		contains(answer.words(), "There is no comparison with this number.")
+
+
+# ---- where it does not appear ----
+
+@test
+def it_is_no_submission_and_no_job_of_its_challenger():
+	first, second = two_that_are_close(hang=True)
+	until(lambda: comparison() == "running")
+	status = anyone.get(f"/submission/{second}/status").json
+	equal((status["state"], len(status["jobs"])), ("done", 1))
+	history = links(dora, "/leaderboard/small/mine")
+	equal(sorted({link for link in history if re.fullmatch(r"/submission/\d+", link)}), [f"/submission/{second}"])
+	lacks(words(dora, "/leaderboard/small/mine"), "omparison")
+	lacks(words(anyone, "/user/dora"), "omparison")
+	lacks(links(dora, f"/submission/{second}"), f"/submission/{second}/cancel")
+	contains(words(dora, f"/submission/{second}/cancel"), "It has ended already, so there is nothing to cancel.")
+	equal(dora.post(f"/submission/{second}/cancel", form=f"/submission/{second}").status, 303)
+	equal(comparison(), "running")
+
+
+@test
+def it_counts_toward_no_quota():
+	equal(comparison(), "running")
+	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+	submit(dora, "test")  # the one that may wait
+	sql("DELETE FROM pauses")
+
+
+@test
+def panels_count_submissions_and_not_comparisons():
+	count = sql("SELECT COUNT(*) FROM submissions")[0][0]
+	contains(words(admin, "/admin/leaderboard/small/delete"), f"{count} submissions")
+	equal(sql("SELECT COUNT(*) FROM comparisons"), [["1"]])
+
+
+@test
+def banning_one_of_the_two_cancels_what_waits():
+	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+	sql("UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = NULL WHERE comparison_id IS NOT NULL AND state = 'running'")
+	equal(comparison(), "queued")
+	answer = admin.post("/admin/users", [("user", "ada"), ("action", "ban")], form="/admin/users")
+	equal(answer.status, 303)
+	equal(comparison("CONCAT(state, ', ', reason)"), "cancelled, The account of one of the two was banned before they were compared.")
+	lacks(words(anyone, "/leaderboard/small"), "under way")
+
+
+@test
+def deleting_the_leaderboard_leaves_none():
+	answer = admin.post("/admin/leaderboard/small/delete", [("name", "small")], form="/admin/leaderboard/small/delete")
+	equal(answer.status, 303)
+	equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"), [["0"]])
+
+
+# ---- what it costs ----
+
+def rows_read(path):
+	"""How many rows the database looks at for a page."""
+	count = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'"
+	before = int(sql(count)[0][0])
+	answer = fresh(anyone, path)
+	equal(answer.status, 200)
+	return int(sql(count)[0][0]) - before, answer
+
+
+@test
+def among_a_hundred_thousand_submissions_pages_read_little():
+	command("worker", "drain", "here")
+	sql((ROOT / "tests" / "bench" / "data.sql").read_text())
+	sql("""
+		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 0.998, 0.994, 1.003
+			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.gpu = a.gpu AND b.position = a.position + 1 WHERE a.position < 200;
+		INSERT INTO jobs (comparison_id, user_id, gpu, priority, state) SELECT id, 0, gpu, 1, 'done' FROM comparisons WHERE gpu = 'H200';
+		ANALYZE TABLE comparisons, jobs""")
+	entry = sql("SELECT submission_id FROM ranking WHERE position = 5")[0][0]
+	for path, most, times in (("/leaderboard/bench", 2000, 10), (f"/submission/{entry}", 500, 2), ("/queue", 500, 0), ("/user/user1", 500, 0)):
+		fresh(anyone, path)  # what is prepared once
+		read, answer = rows_read(path)
+		equal(answer.text.count("interleaved on the same GPU"), times)
+		if read > most:
+			raise AssertionError(f"{path} read {read} rows")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+	scratch.cleanup()
+sys.exit(code)

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""What the isolated engine says, on the pages; results that are held, and what an admin does with them. The worker's podium-run
+is a pretended one that says what a submission tells it to."""
+import base64
+import csv
+import io
+import json
+import math
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+anyone, ada, bob, admin, creator = (Client(site.url) for _ in range(5))
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}, {size: 4096}]
+ranking_by: geom
+podium:
+  bytes: 6 * size * size
+"""
+SAMPLES = [31900 + 10 * math.sin(i) for i in range(100)] + [90000]
+HONEST = {"runs": 101, "mean_ns": 31900.0, "std_ns": 5.0, "err_ns": 20.0, "best_ns": 31880.0, "worst_ns": 31920.0}
+JUDGED = {**HONEST, "median_ns": 31901.0, "low_ns": 31820.0, "high_ns": 32010.0, "constant_ns": 12480.0, "own_ns": 37660.0, "gap_ns": 130.0,
+	"blocks": 4, "repeated": 1, "samples": base64.b64encode(struct.pack("<101f", *SAMPLES)).decode(),
+	"device": {"sm_clock_mhz": [1755, 1980], "temperature_c": [31, 34], "power_w": [120, 410], "slowed_by": ["power cap"]}}
+FAST = {**JUDGED, "mean_ns": 4100.0, "low_ns": 4050.0, "high_ns": 4150.0}
+
+
+def prepare():
+	folder = site.var / "task"
+	folder.mkdir()
+	(folder / "task.yml").write_text(TASK)
+	(folder / "eval.py").write_text("")
+	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		for path in ("task.yml", "eval.py"):
+			pack.write(folder / path, path)
+	answer = admin.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+
+
+def submit(client, *cases, mode="ranked", **verdict):
+	source = "# " + json.dumps({"cases": cases, "verdict": verdict})
+	answer = client.post("/leaderboard/small/submit", [("mode", mode), ("code", source), ("gpu", "H200")])
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	number = int(answer.location.rsplit("/", 1)[1])
+	end = time.time() + 60
+	while status(anyone, number)["state"] != "done":
+		assert time.time() < end, status(anyone, number)
+		time.sleep(0.05)
+	return number
+
+
+def status(client, number):
+	return client.get(f"/submission/{number}/status?{time.time()}").json
+
+
+def page(client, number):
+	return client.get(f"/submission/{number}?{time.time()}")
+
+
+def decide(client, number, action, reason="", gpu="H200", **how):
+	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu), ("reason", reason)], form="/account", **how)
+
+
+def ranking():
+	return [(row["user"], row["rank"], row["engine"]) for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
+
+
+# ---- what a judged result shows ----
+
+@test
+def a_judged_result_shows_how_it_was_measured():
+	prepare()
+	number = submit(ada, JUDGED, {**JUDGED, "own_ns": None, "gap_ns": None})
+	shown = page(anyone, number)
+	words = shown.words()
+	for part in ("95 % interval", "Best block", "31.82 to 32.01 µs", "How it was measured", "12.48 µs", "Own clock, never ranked", "37.66 µs", "130.0 ns", "none",
+			"1755–1980 MHz", "31–34 °C", "120–410 W", "power cap", "Every call", "1 call above, up to 90.00 µs"):
+		contains(words, part)
+	equal(shown.text.count('<svg class="samples" role="img" aria-label="101 calls: median 31.90 µs,'), 2)
+	contains(shown.text, '<a class="chip engine" data-engine="isolated" href="/judge#isolated"')
+	reader = Page()
+	reader.feed(shown.text)
+	equal(reader.faults, [])
+	lacks(shown.text, "style=")
+	contains(anyone.get("/judge").words(), "Held for review")
+
+
+@test
+def a_result_without_any_of_it_looks_as_it_always_did():
+	number = submit(bob, HONEST, HONEST, engine="custom", engine_reason="Its <input> is a class of its own.")
+	words = page(anyone, number).words()
+	for part in ("95 % interval", "How it was measured", "Every call", "held for review"):
+		lacks(words, part)
+	contains(words, "The task’s own harness took the times. Its <input> is a class of its own.")
+	contains(page(anyone, number).text, 'data-engine="custom"')
+	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
+	lacks(page(anyone, number).text, "data-engine")
+	equal(anyone.get("/leaderboard/small").text.count("data-engine"), 1)
+	sql(f"UPDATE jobs SET engine = 'custom' WHERE submission_id = {number}; UPDATE ranking SET engine = 'custom' WHERE submission_id = {number}")
+
+
+@test
+def the_ranking_names_the_engine_of_each_row():
+	equal(ranking(), [("ada", 1, "isolated"), ("bob", 1, "custom")])
+	text = anyone.get(f"/leaderboard/small?x={time.time()}").text
+	equal(re.findall(r'data-engine="(\w+)"', text), ["isolated", "custom"])
+	rows = list(csv.DictReader(io.StringIO(anyone.get("/leaderboard/small.csv").text)))
+	equal([row["engine"] for row in rows], ["isolated", "custom"])
+	equal(list(rows[0]), ["rank", "user", "score_ns", "submission", "submitted_at", "engine"])
+
+
+# ---- what is held ----
+
+@test
+def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
+	global held
+	before = ranking()
+	held = submit(bob, JUDGED, FAST)
+	sentence = "Benchmark 2: 4.100 µs for 101 MB would be 24.6 TB/s; the memory of H200 moves 4.8 TB/s"
+	for client in (bob, admin):
+		words = page(client, held).words()
+		contains(words, "Passed on H200. The result is held for review: an admin looks at it before it is ranked.")
+		contains(words, sentence)
+		contains(words, "4.100 ± 0.020 µs")
+		job = status(client, held)["jobs"][0]
+		equal((job["held"], job["score_ns"]), (True, 4100.0))
+	contains(page(admin, held).text, 'href="/admin/review"')
+	lacks(page(bob, held).text, 'href="/admin/review"')
+	for client in (anyone, ada, creator):
+		shown = page(client, held)
+		contains(shown.words(), "Passed on H200; it is not ranked yet.")
+		for part in ("held for review", "4.1", "TB/s", "4.05"):
+			lacks(shown.words(), part)
+		lacks(shown.text, "<svg")
+		job = status(client, held)["jobs"][0]
+		equal((job["verdict"], job["held"], job["score_ns"]), ("passed", False, None))
+	contains(bob.get("/leaderboard/small/mine").words(), "passed held for review 4.100")
+	equal(ranking(), before)
+
+
+@test
+def admins_alone_see_that_something_waits_for_them_and_decide():
+	contains(admin.get("/").words(), "Review 1 held result")
+	contains(admin.get("/admin").words(), "Held results (1)")
+	listed = admin.get("/admin/review").words()
+	for part in (f"Submission {held} on H200", "bob", "24.6 TB/s"):
+		contains(listed, part)
+	for client in (anyone, bob, creator):
+		lacks(client.get(f"/?x={time.time()}").text, "/admin/review")
+	contains(anyone.get("/admin/review").location, "/login")
+	for client in (bob, creator):
+		equal(client.get("/admin/review").status, 403)
+		for action in ("release", "reject"):
+			equal(decide(client, held, action, "because").status, 403)
+	equal(decide(admin, held, "release", csrf="0" * 64).status, 403)
+	equal(decide(admin, held, "release", headers={"Origin": "http://elsewhere.example"}).status, 403)
+	equal(decide(admin, held, "praise").status, 400)
+	equal(sql("SELECT COUNT(*) FROM audit_log WHERE action LIKE 'review.%'"), [["0"]])
+
+
+@test
+def a_rejection_needs_a_reason_and_keeps_what_was_typed():
+	for reason in ("", "   ", "x" * 501, "two\nlines"):
+		answer = decide(admin, held, "reject", reason)
+		equal(answer.status, 422)
+		contains(answer.text, 'aria-invalid="true"')
+	contains(answer.text, 'value="two\nlines"')
+	equal(status(admin, held)["jobs"][0]["held"], True)
+
+
+@test
+def what_does_not_wait_cannot_be_decided_about():
+	other = int(sql("SELECT MIN(id) FROM submissions")[0][0])
+	for number, gpu, expected in ((other, "H200", 409), (held, "A100", 404), (999999, "H200", 404), (held, "über", 404), ("x", "H200", 404),
+			("9" * 40, "H200", 404), (held, "", 404)):
+		for action in ("release", "reject"):
+			equal((number, gpu, decide(admin, number, action, "because", gpu).status), (number, gpu, expected))
+
+
+@test
+def a_released_result_is_ranked_at_once():
+	answer = decide(admin, held, "release")
+	equal((answer.status, answer.location.removeprefix(site.url)), (303, "/admin/review?done=released"))
+	contains(admin.get("/admin/review?done=released").words(), "The result is released and stands in the ranking. ")
+	contains(admin.get("/admin/review").words(), "Nothing is held.")
+	lacks(admin.get("/").words(), "held result")
+	equal(ranking(), [("bob", 1, "isolated"), ("ada", 2, "isolated")])
+	contains(page(anyone, held).words(), "Ranked 1st on H200.")
+	contains(page(anyone, held).words(), "4.100 ± 0.020 µs")
+	equal(decide(admin, held, "release").status, 409)
+	equal(sql("SELECT actor, action, subject FROM audit_log WHERE action LIKE 'review.%'"), [["root-of-all", "review.release", f"submission {held} on H200"]])
+
+
+@test
+def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
+	number = submit(ada, JUDGED, {**FAST, "mean_ns": 3000.0})
+	equal(decide(admin, number, "reject", "It reads the <answer> of the call before.").status, 303)
+	words = page(ada, number).words()
+	contains(words, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
+	contains(words, "protocol violation")
+	contains(words, "3.000 ± 0.020 µs")
+	shown = page(anyone, number).words()
+	contains(shown, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
+	lacks(shown, "3.000")
+	job = status(anyone, number)["jobs"][0]
+	equal((job["verdict"], job["score_ns"], job["held"]), ("protocol violation", None, False))
+	equal(ranking(), [("bob", 1, "isolated"), ("ada", 2, "isolated")])
+	lacks(ada.get("/leaderboard/small/mine").words(), "held for review")
+	equal(decide(admin, number, "release").status, 409)
+	before = sql("SELECT * FROM ranking")
+	sql("DELETE FROM ranking")
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()}
+	equal(subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment, capture_output=True).returncode, 0)
+	equal(sql("SELECT * FROM ranking"), before)
+
+
+@test
+def many_cases_have_pictures_up_to_a_bound():
+	number = submit(ada, JUDGED, JUDGED)
+	sql(f"INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, blocks, samples) SELECT m.stage_id, seq, 'size: 1', 'passed', "
+		f"'', 1, 1000, 1, m.samples FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id JOIN seq_2_to_40 "
+		f"WHERE j.submission_id = {number} AND t.name = 'ranked' AND m.case_index = 0")
+	shown = page(anyone, number)
+	equal(shown.text.count("<svg"), 24)
+	contains(shown.words(), "Only the first cases have a picture.")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Entries that are too close are compared: what podium-run is given, what is stored of its answer, and what becomes of a
+comparison that fails, is cancelled or is interrupted. podium-worker and MariaDB are real, podium-run says what it is told."""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from pretend import PretendedRun  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+from workers import BUILD, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, until, wait_for  # noqa: E402
+
+podium_run = PretendedRun(scratch / "pretended", BUILD / "podium-run")
+RATIO = {"ratio": 0.99, "ratio_low": 0.985, "ratio_high": 0.995}
+
+
+def worker(**settings):
+	return Worker("compare", **podium_run.environment, **settings)
+
+
+def fresh():
+	sql("DELETE FROM jobs; DELETE FROM submissions; DELETE FROM users")
+	(podium_run.folder / "jobs").unlink(missing_ok=True)
+
+
+def ranked(user, score_ns):
+	"""Has a submission of the user's ranked with this score; returns its number."""
+	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 1.0}, compare={"hang": True})
+	number = submit(f"# of {user}\n", user=user)
+	wait_for(number)
+	return int(sql(f"SELECT submission_id FROM jobs WHERE id = {number}")[0][0])
+
+
+def comparisons(columns="j.id"):
+	rows = sql(f"SELECT {columns} FROM comparisons c JOIN jobs j ON j.comparison_id = c.id ORDER BY c.id")
+	return rows if "," in columns else [row[0] for row in rows]
+
+
+def page():
+	return " ".join(f"{user}:{place}" for user, place in sql("SELECT user_id, place FROM ranking ORDER BY position"))
+
+
+def two_that_are_close():
+	"""Two entries; returns their numbers and that of the comparison's job, which has not run."""
+	fresh()
+	with worker():
+		first, second = ranked(1, 1000.0), ranked(2, 1001.0)
+		# It hangs, and is queued again when the worker ends.
+		until(lambda: comparisons("j.state") == ["running"])
+	return first, second, int(comparisons()[0])
+
+
+# ---- what runs ----
+
+@test
+def a_close_entry_is_compared_with_its_neighbour_by_a_job_of_nobody():
+	load_task()
+	first, second, number = two_that_are_close()
+	equal(job(number, "state, user_id, submission_id, priority, gpu, attempt"), ["queued", "0", "NULL", "1", "CPU", "0"])
+	equal(sql("SELECT challenger_id, incumbent_id, gpu, ratio FROM comparisons"), [[str(second), str(first), "CPU", "NULL"]])
+
+
+@test
+def podium_run_gets_both_sources_and_the_secret_seed():
+	first, second, number = two_that_are_close()
+	given = podium_run.jobs()[-1]
+	equal((given["id"], given["mode"]), (number, "compare"))
+	equal(given["submission"], {"name": "kernel.py", "text": "# of 2\n"})
+	equal(given["rival"], {"name": "kernel.py", "text": "# of 1\n"})
+	equal(given["secret_seed"], int(sql("SELECT secret_seed FROM leaderboards WHERE name = 'small'")[0][0]))
+	equal([file["path"] for file in given["files"]], ["eval.py", "reference.py"])
+	equal(next(iter(given)), "id")
+	for other in podium_run.jobs()[:-1]:
+		lacks(list(other), "rival")
+
+
+@test
+def its_ratio_is_stored_and_changes_the_places_with_the_verdict():
+	first, second, number = two_that_are_close()
+	equal(page(), "1:1 2:1")
+	podium_run.say(compare={**RATIO, "score_ns": 5.0})
+	with worker():
+		wait_for(number)
+	equal(sql("SELECT ratio, ratio_low, ratio_high FROM comparisons"), [["0.99", "0.985", "0.995"]])
+	equal(page(), "2:1 1:2")
+	equal(job(number, "verdict, engine, score_ns, attempt"), ["passed", "isolated", "NULL", "1"])
+	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number}"), [["compare", "passed"]])
+	before = sql("SELECT * FROM ranking ORDER BY position")
+	admin("ranking", "rebuild")
+	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
+
+
+@test
+def each_case_is_stored_with_both_times_and_its_ratio():
+	_, _, number = two_that_are_close()
+	cases = [{"spec": f"seed: {seed}", "mean_ns": 100.0, "rival_ns": 101.0, **RATIO} for seed in (1, 2)]
+	podium_run.say(compare={**RATIO, "cases": cases})
+	with worker():
+		wait_for(number)
+	equal(sql(f"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high FROM measurements m JOIN stages t ON t.id = m.stage_id "
+		f"WHERE t.job_id = {number} ORDER BY m.case_index"), [[str(i), f"seed: {i + 1}", "100", "101", "0.99", "0.985", "0.995"] for i in (0, 1)])
+
+
+@test
+def if_the_interval_holds_1_it_is_a_tie():
+	_, _, number = two_that_are_close()
+	podium_run.say(compare={"ratio": 1.001, "ratio_low": 0.998, "ratio_high": 1.004})
+	with worker():
+		wait_for(number)
+	equal(page(), "1:1 2:1")
+
+
+@test
+def submissions_of_people_run_first():
+	_, _, number = two_that_are_close()
+	podium_run.say(test={}, compare=RATIO)
+	sent = [submit(mode="test", user=user) for user in (1, 1, 2, 3)]
+	with worker():
+		wait_for(number)
+	equal([given["id"] for given in podium_run.jobs()[-5:]], sent + [number])
+
+
+# ---- what goes wrong ----
+
+@test
+def a_comparison_that_one_of_the_two_spoils_leaves_the_scores_to_decide():
+	for verdict in ("wrong answer", "time limit", "protocol violation"):
+		_, _, number = two_that_are_close()
+		podium_run.say(compare={"verdict": verdict, "reason": "Something.", **RATIO})
+		with worker():
+			wait_for(number)
+		equal(job(number, "verdict, reason"), [verdict, "Something."])
+		equal(sql("SELECT ratio FROM comparisons"), [["NULL"]])
+		equal(page(), "1:1 2:1")
+
+
+@test
+def a_result_that_cannot_be_is_none():
+	for says in ({}, {"ratio": 0.99}, {**RATIO, "ratio_low": 0.992}, {**RATIO, "ratio_high": 0.98}, {**RATIO, "ratio_low": -1}):
+		_, _, number = two_that_are_close()
+		podium_run.say(compare=says)
+		with worker():
+			wait_for(number)
+		equal(sql("SELECT ratio FROM comparisons"), [["NULL"]])
+		equal(page(), "1:1 2:1")
+
+
+@test
+def an_internal_error_leaves_the_tie_and_a_broken_machine_is_tried_again():
+	_, _, number = two_that_are_close()
+	podium_run.say(compare={"verdict": "internal error", "reason": "The engine broke."})
+	with worker():
+		wait_for(number, "failed")
+	equal(page(), "1:1 2:1")
+	_, _, number = two_that_are_close()
+	podium_run.say(compare={"die": True})
+	with worker():
+		until(lambda: int(job(number, "attempt")) >= 2)
+		podium_run.say(compare=RATIO)
+		wait_for(number)
+	equal(page(), "2:1 1:2")
+
+
+@test
+def after_three_attempts_it_has_failed_and_the_scores_decide():
+	_, _, number = two_that_are_close()
+	podium_run.say(compare={"die": True})
+	with worker():
+		wait_for(number, "failed", 60)
+	equal(job(number, "verdict, attempt"), ["internal error", "3"])
+	contains(job(number, "reason"), "It was tried 3 times.")
+	equal(page(), "1:1 2:1")
+
+
+@test
+def one_whose_entry_is_replaced_is_cancelled():
+	_, _, number = two_that_are_close()
+	podium_run.say(ranked={"score_ns": 900.0, "score_err_ns": 1.0}, compare=RATIO)
+	better = submit("# better\n", user=1)
+	with worker():
+		wait_for(better)
+	equal(job(number), "cancelled")
+	equal(page(), "1:1 2:2")
+	contains(job(number, "reason"), "replaced by a better one")
+
+
+@test
+def deleting_the_leaderboard_while_it_runs_ends_it():
+	load_task("doomed")
+	sql("DELETE FROM jobs; DELETE FROM submissions")
+	with worker() as here:
+		podium_run.say(ranked={"score_ns": 1000.0, "score_err_ns": 1.0}, compare={"hang": True})
+		for user in (1, 2):
+			wait_for(submit(user=user, board="doomed"))
+		until(lambda: comparisons("j.state") == ["running"])
+		sql("DELETE FROM ranking; DELETE FROM submissions; DELETE FROM leaderboards WHERE name = 'doomed'")
+		equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"), [["0"]])
+		here.says("no longer this worker's")
+
+
+# ---- for real ----
+
+@test
+def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
+	load_task("real", TASK.replace("engine: custom", "engine: isolated"))
+	sql("DELETE FROM jobs; DELETE FROM submissions")
+	with Worker("real"):
+		numbers = [submit(f"# {user}\n{RIGHT}", user=user, board="real") for user in (1, 2)]
+		for number in numbers:
+			wait_for(number, limit_s=120)
+			equal(job(number, "verdict, engine"), ["passed", "isolated"])
+		# Whether their times were close is chance.
+		if not comparisons():
+			sql(f"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id) "
+				f"SELECT b.leaderboard_id, b.task_version_id, b.gpu, b.submission_id, b.job_id, a.submission_id, a.job_id FROM ranking a JOIN ranking b "
+				f"WHERE a.user_id = 1 AND b.user_id = 2; INSERT INTO jobs (comparison_id, gpu, priority) SELECT id, gpu, 1 FROM comparisons")
+		number = int(comparisons()[0])
+		until(lambda: job(number) in ("done", "failed"), 120)
+	equal(job(number, "state, verdict, engine"), ["done", "passed", "isolated"])
+	equal(sql(f"SELECT name, verdict FROM stages WHERE job_id = {number} ORDER BY position"), [["compile", "passed"], ["compare", "passed"]])
+	low, ratio, high = map(float, sql("SELECT ratio_low, ratio, ratio_high FROM comparisons")[0])
+	assert 0 < low <= ratio <= high, (low, ratio, high)
+	cases = sql(f"SELECT m.mean_ns / m.rival_ns, m.ratio FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {number}")
+	equal(len(cases), 1)
+	assert abs(float(cases[0][1]) - ratio) < 1e-9 * ratio, cases
+	equal(sql("SELECT COUNT(*) FROM ranking"), [["2"]])
+	before = sql("SELECT * FROM ranking ORDER BY position")
+	admin("ranking", "rebuild")
+	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
+
+
+code = 1
+try:
+	admin("migrate")
+	code = run()
+finally:
+	close()
+sys.exit(code)

@@ -1,0 +1,73 @@
+/* What pages say about a comparison, and how it is read from the question of a ranking. */
+#include "cgi/comparison.h"
+#include "lib/scope.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void assert_words(double low, double ratio, double high, const char *expected)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct comparison_row row = { .ratio = ratio, .ratio_low = low, .ratio_high = high };
+	assert_string_equal(comparison_words(arena, &row), expected);
+}
+
+static void an_interval_that_holds_1_is_a_tie(void **state)
+{
+	(void)state;
+	assert_words(0.994, 0.998, 1.003, "0.998 (0.994 to 1.003): a tie");
+	assert_words(1, 1, 1, "1.000 (1.000 to 1.000): a tie");
+	assert_words(0.98, 0.99, 1, "0.990 (0.980 to 1.000): a tie");
+	assert_words(0.99999, 1, 1.00001, "1.000 (1.000 to 1.000): a tie");
+}
+
+static void who_was_faster_and_by_how_much_is_told(void **state)
+{
+	(void)state;
+	assert_words(0.985, 0.988, 0.991, "0.988 (0.985 to 0.991): 1.2 % faster");
+	assert_words(1.009, 1.012, 1.015, "1.012 (1.009 to 1.015): 1.2 % slower");
+	assert_words(0.5, 0.75, 0.8, "0.750 (0.500 to 0.800): 25 % faster");
+	assert_words(1.1, 1.25, 1.3, "1.250 (1.100 to 1.300): 25 % slower");
+}
+
+static void no_decided_interval_is_rounded_to_1(void **state)
+{
+	(void)state;
+	assert_words(0.9990, 0.9992, 0.9996, "0.9992 (0.9990 to 0.9996): 0.080 % faster");
+	assert_words(1.00001, 1.0002, 1.0004, "1.00020 (1.00001 to 1.00040): 0.020 % slower");
+	assert_words(0.9999990, 0.9999992, 0.9999994, "0.999999 (0.999999 to 0.999999): 0.000 % faster");
+}
+
+static void what_the_ranking_tells_is_read(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct comparison_row *rows;
+	assert_int_equal(comparison_parse(arena, NULL, &rows), 0);
+	assert_int_equal(comparison_parse(arena, "[]", &rows), 0);
+	assert_int_equal(comparison_parse(arena, "not JSON", &rows), 0);
+	assert_int_equal(comparison_parse(arena, "[{\"rival_id\": 12, \"rival\": \"dora\", \"state\": \"done\", \"ratio\": 0.5, "
+		"\"low\": 0.25, \"high\": 1}, {\"rival_id\": 13, \"rival\": \"emil\", \"state\": \"queued\", \"ratio\": null}]", &rows), 2);
+	assert_int_equal(rows[0].rival_id, 12);
+	assert_string_equal(rows[0].rival, "dora");
+	assert_true(rows[0].ratio == 0.5 && rows[0].ratio_low == 0.25 && rows[0].ratio_high == 1);
+	assert_false(comparison_is_open(&rows[0]));
+	assert_true(isnan(rows[1].ratio));
+	assert_true(comparison_is_open(&rows[1]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_interval_that_holds_1_is_a_tie),
+		cmocka_unit_test(who_was_faster_and_by_how_much_is_told),
+		cmocka_unit_test(no_decided_interval_is_rounded_to_1),
+		cmocka_unit_test(what_the_ranking_tells_is_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
