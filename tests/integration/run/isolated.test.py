@@ -565,10 +565,11 @@ for name in os.listdir("/proc"):
         continue
     try:
         words = open(f"/proc/{name}/cmdline").read().split("\0")
+        parent = int(open(f"/proc/{name}/stat").read().rsplit(")", 1)[1].split()[1])
     except OSError:
         continue
-    if not any("judge.py" in word for word in words):
-        continue
+    if parent != os.getppid() or not any("judge.py" in word for word in words):
+        continue  # those of other tests have walls around them
     for part in ("environ", "mem", "fd"):
         try:
             os.listdir(f"/proc/{name}/fd") if part == "fd" else open(f"/proc/{name}/{part}", "rb").close()
