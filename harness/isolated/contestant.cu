@@ -7,8 +7,9 @@
  * nothing here is secret and nothing that is said from here is believed. docs/judge.md explains the engine, native.h a
  * call, carry.h how input and output travel.
  *
- * What happens between ring and "done" costs the same here with a submission and with the empty kernel: the kernel is
- * waited for before anything else is done, so that none of this file's work hides behind a kernel's time. */
+ * What happens between ring and "done" costs the same here with a submission and with the empty kernel. On a GPU all of it
+ * is enqueued while the judge's own work keeps the GPU busy, so that none of it shows; at the end there is one wait for the
+ * GPU, and "done" follows at once. */
 #include "entry.h"
 
 #include "carry.h"
@@ -242,16 +243,18 @@ private:
 		kernel_.call(std::move(data), output_, ending_);
 		if (with_events_)
 			watch_.stop();
+		given_ = reader.pieces();
+		bool is_new = ending_.is_good && output_ && !put(slot);
 		if (is_cuda_ && ending_.is_good)
 			kernel_.settle(ending_);
 		if (!ending_.is_good)
 			return fail();
 		if (with_events_)
 			own_ns = watch_.elapsed_ns();
-		given_ = reader.pieces();
-		if (is_null_ && !output_)
+		if (!is_new)
 			return ISOLATED_RETURNED;
-		return put(slot);
+		mail_.send(ISOLATED_SPEC, needs_);
+		return ISOLATED_NEW_SPEC;
 	}
 
 	/* An empty kernel in front: what the kernel enqueues comes after it, also copies, which would run at once otherwise. It
@@ -275,26 +278,19 @@ private:
 		return ISOLATED_RAISED;
 	}
 
-	/* The output, to where the judge looks for it. */
-	std::uint32_t put(std::uint32_t slot)
+	/* The output, to where the judge looks for it; false where there is not enough room for it. */
+	bool put(std::uint32_t slot)
 	{
 		bool has_room = outputs_.host.data();
 		Writer writer(has_room ? outputs_.host_at(slot) : nullptr, outputs_.layout.host_stride, &given_);
 		write_value(writer, *output_);
-		if (!has_room || !writer.fits() || writer.device_bytes() > outputs_.layout.device_stride) {
-			mail_.send(ISOLATED_SPEC, Needs{writer.length(), writer.device_bytes()});
-			return ISOLATED_NEW_SPEC;
-		}
-		bool copies = false;
-		for (const Piece &piece : writer.pieces()) {
-			if (piece.given >= 0 || !piece.bytes)
-				continue;
-			cudaMemcpyAsync(outputs_.device_at(slot) + piece.place, piece.data, piece.bytes, cudaMemcpyDeviceToDevice);
-			copies = true;
-		}
-		if (copies)
-			kernel_.settle(ending_);
-		return ending_.is_good ? static_cast<std::uint32_t>(ISOLATED_RETURNED) : fail();
+		needs_ = {writer.length(), writer.device_bytes()};
+		if (!has_room || !writer.fits() || writer.device_bytes() > outputs_.layout.device_stride)
+			return false;
+		for (const Piece &piece : writer.pieces())
+			if (piece.given < 0 && piece.bytes)
+				cudaMemcpyAsync(outputs_.device_at(slot) + piece.place, piece.data, piece.bytes, cudaMemcpyDeviceToDevice);
+		return true;
 	}
 
 	Mail &mail_;
@@ -307,6 +303,7 @@ private:
 	std::vector<Piece> given_;   /* where the parts of the last input lay */
 	std::optional<output_t> output_;
 	Ending ending_;
+	Needs needs_ = {};           /* of the output */
 	int calls_ = 0;
 };
 

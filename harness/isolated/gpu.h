@@ -49,6 +49,12 @@ static __global__ void write_poison(std::uint64_t *words, std::size_t count, std
 		words[i] = poison_word(seed, i, is_floating);
 }
 
+static __global__ void spin(long long cycles)
+{
+	for (long long began = clock64(); clock64() - began < cycles;)
+		;
+}
+
 template <class Word>
 __global__ void find_difference(const Word *a, const Word *b, std::size_t count, unsigned *differs)
 {
@@ -129,6 +135,14 @@ public:
 		wait();
 	}
 
+	/* What keeps the GPU from what comes next until all of it is enqueued and the bell has rung: else it might end before the
+	 * contestant has launched anything, and what launching costs would show in the call. */
+	void keep_busy()
+	{
+		spin<<<1, 1, 0, stream_>>>(busy_cycles);
+		cuda(cudaGetLastError(), "a kernel of the judge");
+	}
+
 	/* A kernel that does next to nothing, and waits for it. */
 	void touch()
 	{
@@ -161,6 +175,7 @@ public:
 
 private:
 	static constexpr int blocks = 1024, threads = 256;
+	static constexpr long long busy_cycles = 500'000; /* some 250 us */
 
 	static void keep_freed_memory()
 	{

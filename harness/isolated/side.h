@@ -194,6 +194,7 @@ public:
 	{
 		call_.probe_count = 0;
 		arm(command, limit_ns, cpu, 0);
+		device_->keep_busy();
 		device_->overwrite_l2();
 		mark_head();
 		succeed(isolated_ring(&call_));
@@ -374,6 +375,7 @@ private:
 
 	void lay_out_device(const std::vector<Piece> &pieces, std::uint64_t seed)
 	{
+		device_->keep_busy();
 		device_->head.begin(device_->stream());
 		if (outputs_.device.data())
 			poison_device(seed);
