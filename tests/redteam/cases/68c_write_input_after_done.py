@@ -1,7 +1,7 @@
 # 68c write_input_after_done
 # attempts: to change what the judge shares after the call: writes inputs, other places and outputs of earlier calls all the time
 # required: FORGE-IGNORED
-# verdict: passed or wrong answer or protocol violation
+# verdict: passed or wrong answer or protocol violation or runtime error
 # engines: isolated
 # on: cpu gpu
 # mode: benchmark
