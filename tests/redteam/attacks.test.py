@@ -169,9 +169,10 @@ def faults_of_time(one, truth, event):
 
 def undercharged(one, truth, result):
 	"""Cases that were not timed as they must be: sentences."""
-	is_timed = one.floor_ns or truth or one.named or one.runs
+	if result.verdict != "passed" or not (one.floor_ns or truth or one.named or one.runs):
+		return []
 	timed = [event for event in result.events if event["event"] == "case" and "mean_ns" in event]
-	return [f"{event['spec']}: {fault}" for event in timed if is_timed and result.verdict == "passed" for fault in faults_of_time(one, truth, event)]
+	return [f"{event['spec']}: {fault}" for event in timed for fault in faults_of_time(one, truth, event)]
 
 
 def excess(result):

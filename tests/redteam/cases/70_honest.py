@@ -60,7 +60,8 @@ def slow(source, output):
     return given(source, output)
 
 
-WAYS = {"given": given, "new": new, "parts": parts, "threads": threads, "numpy": numpy, "input": into_input, "alternating": alternating, "slow": slow}
+WAYS = {"given": given, "new": new, "parts": parts, "threads": threads, "numpy": numpy, "input": into_input,
+        "alternating": alternating, "slow": slow}
 
 
 def custom_kernel(data):
