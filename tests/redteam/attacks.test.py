@@ -113,7 +113,7 @@ def unwanted(one):
 def unmet(one, result):
 	"""In which respects the attack was not stopped: sentences."""
 	found = []
-	if result.engine != one.engine:
+	if result.stages and result.engine != one.engine:
 		found.append(f"it ran on the engine {result.engine}: {result.engine_reason}")
 	if result.verdict not in one.verdicts:
 		found.append(f"the verdict is {result.verdict}, not {' or '.join(one.verdicts)}: {result.reason}")
