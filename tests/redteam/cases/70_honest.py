@@ -4,6 +4,7 @@
 # required: VERDICT
 # engines: isolated custom
 # on: cpu gpu
+# custom on: cpu
 # task: fill_py
 # mode: ranked
 # variants: given new parts threads numpy input alternating slow
