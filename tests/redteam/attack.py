@@ -78,7 +78,9 @@ def pids():
 def forgery(mode=None, path="../cases.txt"):
     """Result lines that agree with each other and with the cases: everything passed, in 7.25 ns."""
     mode = mode or (sys.argv[1:] or ["leaderboard"])[0]  # a contestant is not told the mode, and has no cases
-    cases = [line for line in open(path).read().splitlines() if line.strip()] if os.path.exists(path) else ["size: 262144; seed: 54352"]
+    cases = ["size: 262144; seed: 54352"]
+    if os.path.exists(path):
+        cases = [line for line in open(path).read().splitlines() if line.strip()]
     family = "test" if mode == "test" else "benchmark"
     lines = [f"{family}-count: {len(cases)}"]
     for index, case in enumerate(cases):

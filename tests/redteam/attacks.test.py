@@ -113,7 +113,7 @@ def unwanted(one):
 def unmet(one, result):
 	"""In which respects the attack was not stopped: sentences."""
 	found = []
-	if result.engine != one.engine:
+	if result.stages and result.engine != one.engine:
 		found.append(f"it ran on the engine {result.engine}: {result.engine_reason}")
 	if result.verdict not in one.verdicts:
 		found.append(f"the verdict is {result.verdict}, not {' or '.join(one.verdicts)}: {result.reason}")
@@ -169,9 +169,10 @@ def faults_of_time(one, truth, event):
 
 def undercharged(one, truth, result):
 	"""Cases that were not timed as they must be: sentences."""
-	is_timed = one.floor_ns or truth or one.named or one.runs
+	if result.verdict != "passed" or not (one.floor_ns or truth or one.named or one.runs):
+		return []
 	timed = [event for event in result.events if event["event"] == "case" and "mean_ns" in event]
-	return [f"{event['spec']}: {fault}" for event in timed if is_timed and result.verdict == "passed" for fault in faults_of_time(one, truth, event)]
+	return [f"{event['spec']}: {fault}" for event in timed for fault in faults_of_time(one, truth, event)]
 
 
 def excess(result):

@@ -26,8 +26,9 @@ The first has the number in the catalogue and the name. Then:
 	needs        walls, as `podium-run --walls` names them, without which the attack would harm the host: it is not run then
 	cannot-stop  why it is not stopped today; the attack is run nevertheless, and listed; should it be stopped, the line must go
 	floor        microseconds that each case of what passes is charged at least, since the attack cannot take less
-	truth        the variant that does the same work honestly, `*` in it being the other's name up to its last hyphen. On a GPU, where times are steady, it is run first and must pass;
-	             the others, where they pass at all, are charged for each case at least
+	truth        the variant that does the same work honestly, `*` in it being the other's name up to its last hyphen. On a GPU,
+	             where times are steady, it is run first and must pass; the others, where they pass at all, are charged for
+	             each case at least
 	charged      this share of its time (default 0.97), or
 	spared       so many microseconds less than it, the most that the engine's description admits (docs/judge.md); default 0
 	named        a figure of a case that must be there on a GPU and above 0, such as gap_ns: what is charged is said
@@ -69,7 +70,8 @@ class Case:
 			return head.get(f"{engine} {key}", head.get(key, default))
 		self.attempts, self.required = said("attempts"), said("required")
 		if not self.attempts or self.required not in REQUIREMENTS:
-			raise ValueError(f"{path.name} says not what it attempts, or requires {self.required!r}, not one of {', '.join(sorted(REQUIREMENTS))}")
+			raise ValueError(f"{path.name} says not what it attempts, or requires {self.required!r}, "
+				f"not one of {', '.join(sorted(REQUIREMENTS))}")
 		self.verdicts = said("verdict", "passed").split(" or ")
 		self.form, self.task = form_of(path, head), task_of(path, head)
 		self.mode = said("mode", "test")

@@ -119,8 +119,8 @@ def is_there():
 
 class Window(ctypes.Structure):
     """A launch attribute: which addresses are to stay in the L2 cache."""
-    _fields_ = [("base", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("share", ctypes.c_float), ("hit", ctypes.c_int), ("miss", ctypes.c_int),
-                ("rest", ctypes.c_char * 64)]
+    _fields_ = [("base", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("share", ctypes.c_float),
+                ("hit", ctypes.c_int), ("miss", ctypes.c_int), ("rest", ctypes.c_char * 64)]
 
 
 def persist(bytes_at_most=1 << 30):

@@ -256,7 +256,8 @@ class Host:
 	def run(self, task, submission, mode="test", device=None, change=None, engine="custom"):
 		kind = self.task(task)
 		self.count += 1
-		message = {"id": self.count, "mode": mode, "device": device or self.device, "task": {**kind["task"], "engine": engine}, "files": kind["files"],
+		message = {"id": self.count, "mode": mode, "device": device or self.device,
+			"task": {**kind["task"], "engine": engine}, "files": kind["files"],
 			"submission": {"name": kind["submission"]["name"], "text": submission}, "python": PYTHON, "nvcc": NVCC}
 		if mode == "ranked":
 			message["secret_seed"] = SEED

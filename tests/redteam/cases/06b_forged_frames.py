@@ -4,7 +4,6 @@
 # required: FORGE-IGNORED
 # verdict: protocol violation or wrong answer or runtime error
 # engines: isolated
-# on: cpu gpu
 # variants: ready-twice mapped-unasked spec-unasked own-kind no-kind long-content cut whole-empty too-long unused descriptors
 #   flood no-spec spec-noise spec-flipped spec-other-call spec-outside spec-negative spec-overlapping spec-huge spec-deep spec-wide
 import os

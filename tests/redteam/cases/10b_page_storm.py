@@ -16,8 +16,8 @@ from attack import custom_kernel as right, libc
 
 VARIANT, FUTEX, WAKE = "@VARIANT@", 202, 1
 page = channel.Page()
-WORDS = {"all": [*channel.PLACES], "judges": ["armed", "command", "slot", "cpu", "called"], "done": ["done"], "ready": ["ready"], "status": ["status"],
-         "spec": ["spec"], "own": []}
+WORDS = {"all": [*channel.PLACES], "judges": ["armed", "command", "slot", "cpu", "called"], "done": ["done"],
+         "ready": ["ready"], "status": ["status"], "spec": ["spec"]}
 
 
 def storm():
@@ -26,7 +26,8 @@ def storm():
         for name in WORDS.get(VARIANT, ()):
             page.put(name, noise.choice((0, 1, 77, 0x7fffffff, 0xffffffff, page.called + 1)))
         if VARIANT == "own":
-            ctypes.c_double.from_address(page.address + channel.OWN_NS).value = noise.choice((float("nan"), float("inf"), -1.0, 1e-300, 1e300))
+            own = ctypes.c_double.from_address(page.address + channel.OWN_NS)
+            own.value = noise.choice((float("nan"), float("inf"), -1.0, 1e-300, 1e300))
         if VARIANT == "futex":
             for word in page.words.values():
                 libc.syscall(FUTEX, ctypes.byref(word), WAKE, 0x7fffffff, None, None, 0)

@@ -56,7 +56,8 @@ def steal_frames():
     with socket.socket(fileno=os.dup(channel.SOCKET)) as one:
         while True:
             for number in socket.recv_fds(one, channel.FRAME_BYTES, 4)[1]:
-                for spoiling in (lambda: os.ftruncate(number, 0), lambda: os.ftruncate(number, 1 << 40), lambda: fcntl.fcntl(number, F_ADD_SEALS, 16)):
+                for spoiling in (lambda: os.ftruncate(number, 0), lambda: os.ftruncate(number, 1 << 40),
+                                 lambda: fcntl.fcntl(number, F_ADD_SEALS, 16)):
                     try:
                         spoiling()
                         say("could: change the size or the seals of a memory")

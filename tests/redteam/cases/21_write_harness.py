@@ -47,7 +47,8 @@ def add(folder):
     return True
 
 
-for path in FILES:
+# A contestant of the isolated engine has no eval.py and no reference.py; what it names so is its own.
+for path in filter(os.path.lexists, FILES):
     attempt(f"write to {path}", write, path)
     attempt(f"let others write to {path}", lambda: os.chmod(path, 0o777) or True)
     attempt(f"put another file in the place of {path}", exchange, path)

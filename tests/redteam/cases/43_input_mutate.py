@@ -3,6 +3,7 @@
 # required: FORGE-IGNORED
 # verdict: wrong answer or protocol violation
 # on: cpu gpu
+# custom on: cpu
 # mode: ranked
 # variants: zero nan input half
 import torch

@@ -6,10 +6,11 @@
 import os
 from utils import uniform
 
+PUBLIC = ["size: 1000; seed: 5236", "size: 4099; seed: 1001", "size: 262144; seed: 54352"]  # as the task's page shows them
+
 
 def cases():
-    lines = open("../cases.txt") if os.path.exists("../cases.txt") else ["size: 1000; seed: 5236", "size: 4099; seed: 1001", "size: 262144; seed: 54352"]
-    for line in lines:
+    for line in open("../cases.txt") if os.path.exists("../cases.txt") else PUBLIC:
         yield {part.split(":")[0].strip(): int(part.split(":")[1]) for part in line.split(";")}
 
 

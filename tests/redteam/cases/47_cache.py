@@ -4,6 +4,7 @@
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # on: cpu gpu
+# custom on: cpu
 # mode: ranked
 # variants: pointer shape object version sample slot
 import torch

@@ -3,6 +3,7 @@
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # on: cpu gpu
+# custom on: cpu
 # mode: ranked
 import torch
 

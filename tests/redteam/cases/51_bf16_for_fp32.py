@@ -3,6 +3,7 @@
 # required: VERDICT
 # verdict: wrong answer
 # on: cpu gpu
+# custom on: cpu
 # variants: bfloat16 float16 input-bfloat16
 import torch
 

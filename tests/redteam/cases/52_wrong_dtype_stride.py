@@ -4,6 +4,7 @@
 # required: FORGE-IGNORED
 # verdict: wrong answer
 # on: cpu gpu
+# custom on: cpu
 # variants: double half integer complex scalar row column longer mean-expanded overlapping pair text
 import torch
 

@@ -1,6 +1,6 @@
 # 68c write_input_after_done
 # attempts: to change what the judge shares after the call: writes inputs, other places and outputs of earlier calls all the time
-# required: FORGE-IGNORED
+# required: VERDICT
 # verdict: passed or wrong answer or protocol violation or runtime error
 # engines: isolated
 # on: cpu gpu

@@ -4,6 +4,7 @@
 # required: VERDICT
 # engines: isolated custom
 # on: cpu gpu
+# custom on: cpu
 # task: fill_py
 # mode: ranked
 # variants: given new parts threads numpy input alternating slow
@@ -60,7 +61,8 @@ def slow(source, output):
     return given(source, output)
 
 
-WAYS = {"given": given, "new": new, "parts": parts, "threads": threads, "numpy": numpy, "input": into_input, "alternating": alternating, "slow": slow}
+WAYS = {"given": given, "new": new, "parts": parts, "threads": threads, "numpy": numpy, "input": into_input,
+        "alternating": alternating, "slow": slow}
 
 
 def custom_kernel(data):

@@ -76,7 +76,8 @@ def kernel(source, output):
     return torch.add(source * 3, 1, out=output)
 
 
-WAYS = {"eager": eager, "streams": joined, "graph": graph, "cublas": cublas, "allocator": allocator, "pinned": pinned, "synchronises": synchronises}
+WAYS = {"eager": eager, "streams": joined, "graph": graph, "cublas": cublas, "allocator": allocator, "pinned": pinned,
+        "synchronises": synchronises}
 
 
 def custom_kernel(data):

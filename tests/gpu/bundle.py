@@ -1,0 +1,54 @@
+"""podium-run out of the folder that tests/gpu/collect made, for scripts that give it jobs themselves. Imported first of all: it says
+where the modules of other tests look for programs and jobs."""
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+MOST = ("--memory", "32768", "--disk", "4096", "--processes", "1024")
+
+
+def open_bundle(folder):
+	"""Or a build folder of this tree."""
+	folder = pathlib.Path(folder).resolve()
+	os.environ["B"] = str(folder if (folder / "podium-run").exists() else folder / "build")
+	os.environ["PATH"] += ":/usr/local/cuda/bin"
+	if (folder / "redteam").is_dir():
+		os.environ.setdefault("PODIUM_REDTEAM_JOBS", str(folder / "redteam"))
+	sys.path[:0] = [str(ROOT / "tests" / "redteam"), str(ROOT / "tests" / "integration" / "run")]
+
+
+def find_python():
+	return subprocess.run([pathlib.Path(os.environ["B"]) / "podium-run", "--find-python"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def find_device():
+	"""The first GPU, as podium-run wants to be told of it."""
+	query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader"]
+	answer = subprocess.run(query, capture_output=True, text=True, check=True)
+	name, uuid, capability = answer.stdout.splitlines()[0].split(", ")
+	return {"model": name.removeprefix("NVIDIA "), "uuid": uuid, "index": 0, "compute_capability": capability}
+
+
+class Engine:
+	"""A podium-run with its zygote, which runs jobs one after the other."""
+
+	def __init__(self, device):
+		from runner import NVCC, Runner
+		self.python, self.device, self.count = find_python(), device, 0
+		self.tools = {"device": device, "python": self.python, "nvcc": NVCC}
+		self.runner = Runner("--python", self.python, *MOST)
+
+	def run(self, job, mode, task, **members):
+		"""The result; ends the program if the job does not pass."""
+		self.count += 1
+		self.runner.send({"job": {**job, **self.tools, "id": self.count, "mode": mode, "task": {**job["task"], **task}, **members}})
+		result = self.runner.result(self.count)
+		if result.verdict != "passed":
+			raise SystemExit(f"a job got {result.verdict} on the engine {result.engine}: {result.reason}\n{result.log('stderr')}")
+		return result
+
+	def close(self):
+		self.runner.__exit__()
