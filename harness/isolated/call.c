@@ -31,6 +31,7 @@ static int keep_waiting(struct waiting *waiting)
 	isolated_pause();
 	if (++waiting->looks % looks && waiting->awake_ns)
 		return 0;
+	isolated_make_way();
 	const int64_t now_ns = isolated_clock_ns(), waited_ns = now_ns - waiting->begin_ns;
 	if (waited_ns >= waiting->call->limit_ns)
 		return isolated_fail(ISOLATED_TIMEOUT, "The submission's process did not answer within %.3g s.",

@@ -38,6 +38,10 @@ static inline void isolated_pause(void)
 
 void isolated_sleep(int64_t ns);
 
+/* Where there are fewer processors than programs that look and wait, whoever looks stands in the way of what he waits
+ * for: lets somebody else run. Else returns at once. */
+void isolated_make_way(void);
+
 /* The other side has closed its socket, or has ended. -1: nobody can. */
 bool isolated_hung_up(int socket);
 

@@ -80,6 +80,7 @@ int isolated_stand_by(struct isolated_page *page, int socket)
 		isolated_pause();
 		if (look % looks)
 			continue;
+		isolated_make_way();
 		const int64_t now_ns = isolated_clock_ns();
 		if (now_ns - looked_ns >= look_at_socket_ns) {
 			looked_ns = now_ns;

@@ -164,6 +164,7 @@ struct kit {
 	unsigned char key[crypto_generichash_BYTES]; /* of all that goes into it */
 	uint64_t used;                  /* when it was last asked for; 0: there is none here */
 	char *obstacle;                 /* why there can be none; NULL: there is */
+	bool is_passing;                /* the obstacle is this machine's at the moment, and not the task's */
 	struct { char *bytes; size_t length; } programs[KIT_PROGRAMS];
 };
 
@@ -232,6 +233,12 @@ static const char *find_fault(struct arena *arena, const char *text)
 	return arena_strndup(arena, begin, strcspn(begin, "\n"));
 }
 
+/* What ended a build from outside. */
+static const char *const LIMITS[] = {
+	[PROCESS_SIGNALLED] = "a signal ended the compiler", [PROCESS_TOO_LARGE] = "that took more memory than a program may have",
+	[PROCESS_TOO_MANY] = "that took more processes than a program may have", [PROCESS_FLOODED] = "the compiler printed without end",
+};
+
 /* Why a kit cannot be built, from how the build ended; NULL: it was built. */
 static const char *read_obstacle(struct arena *arena, const struct process_result *result)
 {
@@ -244,6 +251,9 @@ static const char *read_obstacle(struct arena *arena, const struct process_resul
 		const char *said = buffer_string(&text);
 		return arena_strndup(arena, said, strcspn(said, "\n"));
 	}
+	if (result->ending != PROCESS_EXITED)
+		return arena_printf(arena, "The task's files could not be compiled for the isolated engine: %s.",
+			result->ending < COUNT(LIMITS) && LIMITS[result->ending] ? LIMITS[result->ending] : "the compiler was ended");
 	capture_text(&result->errors, &text);
 	return arena_printf(arena, "The task's files could not be compiled for the isolated engine: %.400s",
 		find_fault(arena, buffer_string(&text)));
@@ -289,6 +299,7 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	const char *obstacle = read_obstacle(run->arena, result);
 	if (obstacle)
 		kit->obstacle = copy(obstacle, strlen(obstacle));
+	kit->is_passing = obstacle && result->ending != PROCESS_EXITED;
 	return obstacle ? 0 : take_kit(run, kit, error);
 }
 
@@ -308,7 +319,7 @@ static int need_kit(struct run *run, struct stage *stage, const struct nvcc *nvc
 	make_key(run->job, nvcc, key);
 	struct kit *kit = find_kit(key);
 	*found = kit;
-	if (!kit->used || memcmp(kit->key, key, sizeof key) != 0) {
+	if (!kit->used || kit->is_passing || memcmp(kit->key, key, sizeof key) != 0) {
 		empty_kit(kit);
 		int rc = build_kit(run, stage, nvcc, kit, error);
 		if (!rc)
