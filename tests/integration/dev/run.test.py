@@ -53,7 +53,7 @@ def descendants(process):
 def is_alive(process):
 	try:
 		return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-	except FileNotFoundError:
+	except (FileNotFoundError, ProcessLookupError):
 		return False
 
 

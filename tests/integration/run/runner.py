@@ -210,5 +210,5 @@ def is_gone(pid):
 	"""Whether no process has this id, or only a dead one that nobody has asked about."""
 	try:
 		return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z"
-	except FileNotFoundError:
+	except (FileNotFoundError, ProcessLookupError):  # the second where it went between opening and reading
 		return True
