@@ -50,8 +50,13 @@ def is_held(number):
 
 
 def load(name, benchmarks="[{size: 4096}]", **formulas):
-	extra = "podium:\n" + "".join(f"  {key}: {value}\n" for key, value in formulas.items()) if formulas else ""
-	load_task(name, TASK.replace("[CPU]", "[H200]").replace("benchmarks: [{seed: 3}]", f"benchmarks: {benchmarks}") + extra, HARNESS)
+	podium = ", ".join(f"{key}: {value}" for key, value in {"engine": "custom", **formulas}.items())
+	changes = {"[CPU]": "[H200]", "benchmarks: [{seed: 3}]": f"benchmarks: {benchmarks}", "{engine: custom}": f"{{{podium}}}"}
+	definition = TASK
+	for before, after in changes.items():
+		assert before in definition, before
+		definition = definition.replace(before, after)
+	load_task(name, definition, HARNESS)
 
 
 @test
