@@ -105,11 +105,13 @@ def pausing_one_gpu_gives_back_what_runs_there_and_nothing_else():
 
 @test
 def a_job_for_more_gpus_than_there_are_fails_with_a_sentence():
-	load_task("threegpus", MANY.replace("WIDTH", "3"), SHOWS)
-	with Worker("gpus", **fake_driver()):
-		number = submit(board="threegpus", gpu="H200")
-		wait_for(number, "failed")
-	contains(job(number, "reason"), "wants 3 GPUs of the model H200 in one host, and the worker gpus has 2")
+	for name, width, sentence in (("threegpus", "3", "wants 3 GPUs of the model H200 in one host, and the worker gpus has 2"),
+			("manygpus", "17", "wants 17 GPUs in one host; a job gets 16 at most")):
+		load_task(name, MANY.replace("WIDTH", width), SHOWS)
+		with Worker("gpus", **fake_driver()):
+			number = submit(board=name, gpu="H200")
+			wait_for(number, "failed")
+		contains(job(number, "reason"), sentence)
 
 
 code = 1
