@@ -136,10 +136,10 @@ private:
 class Contestant {
 public:
 	/* Nothing of the submission is loaded yet. */
-	Contestant(Mail &mail, isolated_page *page, bool is_cuda, bool is_null)
-		: mail_(mail), page_(page), is_cuda_(is_cuda), is_null_(is_null), watch_(is_cuda)
+	Contestant(Mail &mail, isolated_page *page, isolated_memory gate, bool is_null)
+		: mail_(mail), page_(page), gate_(gate), is_cuda_(gate.address), is_null_(is_null), watch_(is_cuda_)
 	{
-		null_launches = is_cuda;
+		null_launches = is_cuda_;
 		mail_.send(ISOLATED_READY);
 	}
 
@@ -216,6 +216,7 @@ private:
 	{
 		output_.reset();
 		ending_ = {};
+		number_ = order.number;
 		if (is_null_)
 			make_null_output(order.slot);
 		with_events_ = calls_++ < own_calls;
@@ -257,9 +258,9 @@ private:
 		return ISOLATED_NEW_SPEC;
 	}
 
-	/* An empty kernel in front: what the kernel enqueues comes after it, also copies, which would run at once otherwise. It
-	 * runs when the judge, whose turn it is when the bell rings, has put the input there and has left the GPU to us. */
-	static void begin() { nothing<<<1, 1>>>(); }
+	/* Has the GPU wait for the gate: what the kernel enqueues comes after it. The judge, whose turn it is when the bell rings,
+	 * opens it once the input is complete. */
+	void begin() { succeed(isolated_gate_wait(gate_.address, number_)); }
 
 	void run_empty()
 	{
@@ -295,6 +296,8 @@ private:
 
 	Mail &mail_;
 	isolated_page *page_;
+	isolated_memory gate_;
+	std::uint32_t number_ = 0;   /* of the call */
 	bool is_cuda_, is_null_, with_events_ = false;
 	Kernel kernel_ = {};
 	Stopwatch watch_;
@@ -307,8 +310,8 @@ private:
 	int calls_ = 0;
 };
 
-/* The page, and whether there is a GPU. */
-isolated_page *greet(Mail &mail, bool &is_cuda)
+/* The page, and the gate; without a GPU nothing. */
+isolated_page *greet(Mail &mail, isolated_memory &gate)
 {
 	int descriptors[isolated_most_descriptors];
 	isolated_page *page;
@@ -318,19 +321,20 @@ isolated_page *greet(Mail &mail, bool &is_cuda)
 	if (hello.version != isolated_version)
 		throw Broken{ISOLATED_FAILED, "the judge speaks another version of the protocol"};
 	succeed(isolated_page_map(descriptors[0], &page));
-	is_cuda = hello.is_cuda;
+	if (hello.is_cuda)
+		succeed(isolated_gate_import(&gate, hello.gate_bytes, descriptors[1]));
 	return page;
 }
 
 void work(Mail &mail, bool is_null)
 {
-	bool is_cuda;
-	isolated_page *page = greet(mail, is_cuda);
-	if (is_cuda) {
+	isolated_memory gate = {};
+	isolated_page *page = greet(mail, gate);
+	if (gate.address) {
 		succeed(isolated_cuda_open());
 		keep_freed_memory();
 	}
-	auto contestant = std::make_unique<Contestant>(mail, page, is_cuda, is_null);
+	auto contestant = std::make_unique<Contestant>(mail, page, gate, is_null);
 	contestant->serve();
 }
 

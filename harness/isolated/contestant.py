@@ -253,12 +253,14 @@ class NullKernel:
 
 
 class Contestant:
-	def __init__(self, page, is_cuda, null):
-		self.page, self.is_cuda, self.null = page, is_cuda, null
+	def __init__(self, page, gate, null):
+		"""`gate`: None where there is no GPU."""
+		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
+		self.number = 0
 		self.tensors, self.synchronize, self.event = None, None, None
 		self.kernel, self.input, self.outputs = None, None, None
 		self.classes, self.calls = {}, 0
-		if is_cuda:
+		if self.is_cuda:
 			self.take_torch()
 
 	def take_torch(self):
@@ -334,6 +336,7 @@ class Contestant:
 			self.read_frames()
 			if order.command == wire.LEAVE:
 				return
+			self.number = order.number
 			if order.command == wire.CALL:
 				self.call(order.slot, order.cpu)
 			elif self.null:
@@ -353,6 +356,7 @@ class Contestant:
 		"""A call without data: what the bell alone costs, or the bell and an empty kernel."""
 		if order.command == wire.LEAVE:
 			raise wire.Gone("")
+		self.number = order.number
 		with wire.Pinned(order.cpu):
 			wire.stand_by(self.page, SOCKET)
 			if order.command == wire.EMPTY and self.is_cuda:
@@ -442,9 +446,10 @@ class Contestant:
 		return output, start.elapsed_time(end) * 1e6
 
 	def begin(self):
-		"""An empty kernel in front: what the kernel enqueues comes after it, also copies, which would run at once otherwise.
-		It runs when the judge, whose turn it is when the bell rings, has put the input there and has left the GPU to us."""
-		self.sleep(1)
+		"""Has the GPU wait for the gate: what the kernel enqueues comes after it. The judge, whose turn it is when the bell rings,
+		opens it once the input is complete."""
+		if wire.gate_wait_code(self.gate.address, self.number):
+			raise wire.last_failure()
 
 	def loss(self):
 		"""A line for when an error left the GPU unusable, by which the judge knows that as well."""
@@ -458,28 +463,28 @@ class Contestant:
 
 
 def greet():
-	"""(the page, whether there is a GPU)"""
+	"""(the page, the gate or None where there is no GPU)"""
 	kind, content, descriptors = wire.receive(SOCKET, WAIT_S, True)
 	hello = wire.Hello.from_buffer_copy(content)
 	if kind != wire.HELLO or hello.version != wire.VERSION:
 		sys.exit("contestant.py: the judge speaks another version of the protocol.")
-	return wire.page_map(descriptors[0]), bool(hello.is_cuda)
+	return wire.page_map(descriptors[0]), wire.gate_import(hello.gate_bytes, descriptors[1]) if hello.is_cuda else None
 
 
 def main(arguments):
 	if len(arguments) != 1:
 		sys.exit("usage: python3 contestant.py {SUBMISSION|--null}")
 	os.set_inheritable(SOCKET, False)
-	page, is_cuda = greet()
 	null = NullKernel() if arguments[0] == "--null" else None
 	try:
-		contestant = Contestant(page, is_cuda, null)
+		page, gate = greet()
+		contestant = Contestant(page, gate, null)
 		wire.send(SOCKET, wire.READY)
 		contestant.await_load()
 		sys.path[0] = os.getcwd()
 		sys.argv = list(arguments)
 		sys.modules["__main__"] = types.ModuleType("__main__")
-		contestant.kernel = null.bind(sys.modules.get("torch"), is_cuda) if null else import_kernel(arguments[0])
+		contestant.kernel = null.bind(sys.modules.get("torch"), contestant.is_cuda) if null else import_kernel(arguments[0])
 		wire.send(SOCKET, wire.READY)
 		contestant.serve()
 	except wire.Gone:

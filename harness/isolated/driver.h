@@ -1,7 +1,8 @@
 /* The few calls of the CUDA driver and of NVIDIA's management library that the engine makes, declared by ourselves, because
  * both are bound at run time and neither judge nor contestant is built where the toolkit must be. tests/unit/test_driver.c
  * holds these declarations against cuda.h, tests/gpu/declarations.h against nvml.h.
- * Sources: CUDA Driver API, "Virtual Memory Management", "Stream Memory Operations"; NVML API, "Device Queries". */
+ * Sources: CUDA Driver API, "Virtual Memory Management", "Stream Memory Operations",
+ * "Memory Management", "Module Management", "Execution Control"; NVML API, "Device Queries". */
 #ifndef PODIUM_ISOLATED_DRIVER_H
 #define PODIUM_ISOLATED_DRIVER_H
 
@@ -18,11 +19,14 @@ enum {
 	CUDA_LEAST_GRANULARITY = 0,    /* CU_MEM_ALLOC_GRANULARITY_MINIMUM */
 	CUDA_STREAM_ON_ITS_OWN = 1,    /* CU_STREAM_NON_BLOCKING */
 	CUDA_HOST_FOR_ALL_CONTEXTS = 1, CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_PORTABLE, _DEVICEMAP */
+	CUDA_ROWS_ON_HOST = 1, CUDA_ROWS_ON_DEVICE = 2, /* CU_MEMORYTYPE_HOST, _DEVICE */
 	CUDA_WRITE_AFTER_ALL = 0,      /* CU_STREAM_WRITE_VALUE_DEFAULT: what was written before is seen before */
 };
 
 struct CUctx_st;    /* opaque; the tags are the library's */
 struct CUstream_st;
+struct CUmod_st;
+struct CUfunc_st;
 
 struct cuda_place { unsigned int kind; int device; };                      /* CUmemLocation */
 struct cuda_access { struct cuda_place place; unsigned int access; };      /* CUmemAccessDesc */
@@ -31,6 +35,21 @@ struct cuda_memory_kind {                                                  /* CU
 	struct cuda_place place;
 	void *unused;
 	uint8_t flags[8];
+};
+
+/* Rows of bytes from one place to another; what is not here is 0 (CUDA_MEMCPY2D). */
+struct cuda_rows {
+	size_t from_x, from_y;
+	unsigned int from_kind;
+	const void *from_host;
+	unsigned long long from_device;
+	void *from_array;
+	size_t from_pitch, to_x, to_y;
+	unsigned int to_kind;
+	void *to_host;
+	unsigned long long to_device;
+	void *to_array;
+	size_t to_pitch, row_bytes, rows;
 };
 
 /* X(name in the library, our member, parameters); all return a status. Its enums are unsigned int to the compiler, its
@@ -65,7 +84,16 @@ struct cuda_memory_kind {                                                  /* CU
 	X(cuStreamWriteValue32_v2, stream_write, \
 		(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)) \
 	X(cuMemcpyDtoHAsync_v2, copy_to_host, \
-		(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream))
+		(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream)) \
+	X(cuMemcpyHtoDAsync_v2, copy_to_device, \
+		(unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)) \
+	X(cuMemcpy2DAsync_v2, copy_rows, (const struct cuda_rows *rows, struct CUstream_st *stream)) \
+	X(cuModuleLoadData, module_load, (struct CUmod_st **module, const void *image)) \
+	X(cuModuleGetFunction, module_function, (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
+	X(cuLaunchKernel, launch, \
+		(struct CUfunc_st *function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, \
+		unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, struct CUstream_st *stream, void **parameters, \
+		void **extra))
 
 struct cuda_driver {
 	void *library;

@@ -129,6 +129,12 @@ public:
 			cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "a copy");
 	}
 
+	/* Lines of so many bytes, one behind the other in each pitch. Of `to` and `from` either may lie on the host. */
+	void copy_lines(std::byte *to, std::size_t to_pitch, const std::byte *from, std::size_t from_pitch, std::size_t bytes, std::size_t lines)
+	{
+		cuda(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, lines, cudaMemcpyDefault, stream_), "a copy of lines");
+	}
+
 	void read(void *to, const std::byte *from, std::size_t bytes)
 	{
 		cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "a copy");

@@ -233,14 +233,17 @@ private:
 	}
 
 	/* By how much the same empty kernel takes longer in the process of each contestant than in the null's, before there is
-	 * anything of a submission in it. */
+	 * anything of a submission in it. The first block only shows when the gates are to open. */
 	void calibrate()
 	{
-		for (std::size_t k = 1; k < sides_.size(); k++) {
+		for (std::size_t k = 1; k < sides_.size() && rule_.calibrations; k++) {
 			Values deltas;
+			difference(*sides_[k], null());
+			for (Side *side : {sides_[k].get(), &null()})
+				side->open_at(quiet_ns_ - rule_.open_before_ns);
 			for (std::size_t i = 0; i < rule_.calibrations; i++)
 				deltas.push_back(difference(*sides_[k], null()));
-			sides_[k]->delta_ns = deltas.empty() ? 0 : mean(deltas);
+			sides_[k]->delta_ns = mean(deltas);
 		}
 	}
 

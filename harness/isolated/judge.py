@@ -481,16 +481,21 @@ class Judge:
 				f"and {free / 2**20:,.0f} MiB are free.")
 
 	def calibrate(self, side, null):
-		"""By how much the same empty kernel takes longer in this process than in the null's, as long as nothing else is in it."""
+		"""By how much the same empty kernel takes longer in this process than in the null's, as long as nothing else is in it. The
+		first block only shows when the gates are to open: somewhat before a contestant has the GPU to itself."""
+		if not self.rule.calibrations:
+			return
 		deltas = []
-		for _ in range(self.rule.calibrations):
+		for number in range(self.rule.calibrations + 1):
 			both = {side: [], null: []}
 			for _ in range(self.rule.calls):
 				for one in self.device.random.sample((side, null), 2):
 					both[one].append(one.run_empty(self.device))
 			deltas.append(statistics.median(both[side]) - statistics.median(both[null]))
 			null.quiet_ns = statistics.median(both[null])
-		side.delta_ns = statistics.mean(deltas) if deltas else 0.0
+			for one in (side, null) if number == 0 else ():
+				one.open_at(max(0.0, null.quiet_ns - self.rule.open_before_ns))
+		side.delta_ns = statistics.mean(deltas[1:])
 
 	def run(self, entry, null, rival):
 		"""Runs every case, whatever becomes of the others. Returns the exit code."""

@@ -40,9 +40,11 @@ const char *isolated_why(void);
  *	judge: enqueues what puts the input into the slot,
  *	last of all a mark, "the head has ended";
  *	called = n; time when the mark is there (without
- *	a head: when it rang); looks at `done` all the time
- *	                                                      contestant: calls the kernel, waits for the device,
- *	                                                      status, spec, own_ns; done = n; sleeps
+ *	a head: when it rang); puts what it has withheld
+ *	of the input, gate = n; looks at `done` all the time
+ *	                                                      contestant: has its GPU wait for gate = n, calls the
+ *	                                                      kernel, waits for the device, status, spec, own_ns;
+ *	                                                      done = n; sleeps
  *	judge: time; probes
  *
  * The contestant can write every byte of the page at any time, so the judge believes none of it: it never reads what is
@@ -101,6 +103,17 @@ struct isolated_probe {
 
 enum { isolated_most_probes = 16, isolated_most_probe_bytes = 4096 };
 
+/* Lines of an input that the contestant's memory gets last: copied by the copy engine, which works beside what runs on the
+ * SMs. */
+struct isolated_withheld {
+	uint64_t to;          /* of the first line, in the judge's mapping */
+	uint64_t from;        /* pinned memory, one line behind the other */
+	uint64_t pitch;       /* from one line to the next, in bytes */
+	uint32_t line_bytes, lines;
+};
+
+enum { isolated_most_withheld = 16 };
+
 /* One for each contestant, kept from call to call; all zero but for what is asked for. */
 struct isolated_call {
 	struct isolated_page *page;
@@ -112,6 +125,11 @@ struct isolated_call {
 	int64_t limit_ns;     /* from when it is armed to "ready", and from the ring to "done" */
 	const uint32_t *head; /* by isolated_head_make; the clock starts when it is head_value. NULL: it starts with the ring */
 	uint32_t head_value;
+	uint32_t withheld_count;
+	const struct isolated_withheld *withheld;
+	uint64_t gate;        /* the contestant's, in the judge's mapping; 0: none, and nothing is withheld */
+	int64_t open_ns;      /* when it opens, from the end of the head; without a head it opens before the ring */
+	uint32_t unused;
 	uint32_t probe_count; /* 0: none */
 	const struct isolated_probe *probes;
 	uint8_t *seen;        /* probe_count * isolated_most_probe_bytes, what the probes read */
@@ -123,12 +141,12 @@ struct isolated_call {
 	double own_ns;        /* NAN where it is no positive finite number */
 };
 
-/* Tells the contestant that a call on this slot comes, and waits until it says that it is ready. Allocates what the
- * probes need, so that nothing is allocated later. */
+/* Tells the contestant that a call on this slot comes, and waits until it says that it is ready. Allocates what probes and
+ * gate need, so that nothing is allocated later. */
 int isolated_arm(struct isolated_call *call);
 
-/* Rings, waits for the head and for "done", takes the time, probes. From the ring to "done" it does nothing but look; a
- * contestant that has ended is noticed within some milliseconds. */
+/* Rings, waits for the head, opens the gate, waits for "done", takes the time, probes. But for the gate it does nothing
+ * from the ring to "done" but look; a contestant that has ended is noticed within some milliseconds. */
 int isolated_ring(struct isolated_call *call);
 
 /* A word in pinned memory that the GPU writes, for struct isolated_call. It stays as long as the process. */
@@ -142,7 +160,7 @@ void isolated_dismiss(struct isolated_page *page);
 
 /* ---- the contestant's side ---- */
 
-struct isolated_order { uint32_t command, slot; int32_t cpu; };
+struct isolated_order { uint32_t command, slot; int32_t cpu; uint32_t number; };
 
 /* Sleeps until a call is announced; fills in what it is. ISOLATED_GONE when the judge has ended. */
 int isolated_await(struct isolated_page *page, int socket, struct isolated_order *order);
@@ -178,7 +196,7 @@ enum { isolated_frame_bytes = 65536, isolated_most_content_bytes = isolated_fram
 
 enum isolated_frame_kind {
 	/* from the judge */
-	ISOLATED_HELLO = 1, /* the page's descriptor; content: struct isolated_hello */
+	ISOLATED_HELLO = 1, /* descriptors of the page and, on a GPU, of the gate; content: struct isolated_hello */
 	ISOLATED_INPUTS,    /* descriptors of memories; content: what lies in them */
 	ISOLATED_OUTPUTS,   /* the same for a spec */
 	ISOLATED_INPUT,     /* the input in one slot has another form or other scalars than before */
@@ -192,7 +210,7 @@ enum isolated_frame_kind {
 	ISOLATED_FRAMES,
 };
 
-struct isolated_hello { uint32_t version, is_cuda; };
+struct isolated_hello { uint32_t version, is_cuda; uint64_t gate_bytes; };
 enum { isolated_version = 1 };
 
 struct isolated_frame {
@@ -226,6 +244,21 @@ int isolated_memory_make(struct isolated_memory *memory, uint32_t is_cuda, uint6
 int isolated_memory_import(struct isolated_memory *memory, uint32_t is_cuda, uint64_t bytes, int descriptor);
 /* One whose bytes are 0 is nothing: after it was released, or could not be made. */
 void isolated_memory_release(struct isolated_memory *memory);
+
+/* ---- the gate ----
+ *
+ * A contestant's GPU must not begin before its input is complete, and nobody may see the input earlier than that. The
+ * judge's work and the contestant's are in different contexts, which take turns on the SMs, but in what order is the
+ * driver's affair, and copy engines take no turns at all. So there is a word in memory of the GPU that both map: the
+ * contestant's work waits for it on the GPU, and the judge writes it behind the last lines of the input.
+ */
+
+/* Pinned memory, all zero, that the copy engine reads. It stays as long as the process. */
+int isolated_pinned_make(void **address, uint64_t bytes);
+/* The contestant's: maps the gate that came, and loads the kernel that waits. */
+int isolated_gate_import(struct isolated_memory *gate, uint64_t bytes, int descriptor);
+/* Enqueues on the legacy default stream what ends when the gate says this number. */
+int isolated_gate_wait(uint64_t gate, uint32_t number);
 
 /* ---- the device ---- */
 

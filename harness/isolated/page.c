@@ -64,7 +64,8 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 		if (syscall(SYS_futex, &page->armed, FUTEX_WAIT, last, &nap, NULL, 0) && errno == ENOSYS)
 			return isolated_fail_errno("The page cannot be waited for");
 	}
-	*order = (struct isolated_order){ .command = page->command, .slot = page->slot, .cpu = page->cpu };
+	*order = (struct isolated_order){ .command = page->command, .slot = page->slot, .cpu = page->cpu,
+		.number = __atomic_load_n(&page->armed, __ATOMIC_RELAXED) };
 	return 0;
 }
 

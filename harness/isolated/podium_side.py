@@ -3,6 +3,7 @@
 Every failure of the other side ends the run: Stop has the exit code and a sentence for people, for which `noun` says whose
 process this is. Exit codes are the contract with podium-run (docs/podium-run.md).
 """
+import ctypes
 import os
 from time import perf_counter_ns
 
@@ -18,6 +19,7 @@ MOST_TEXT = 6000
 FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
+GATE_BYTES = 4
 MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
 
 
@@ -69,6 +71,7 @@ class Side:
 		self.area, self.specs, self.spec = None, [], None
 		self.delta_ns = 0.0  # by how much an empty kernel takes longer here than in the null contestant
 		self.quiet_ns = 0.0  # what the null's takes while no submission is loaded
+		self._gate = None
 
 	# ---- what goes wrong on the other side ----
 
@@ -110,7 +113,9 @@ class Side:
 	# ---- greeting ----
 
 	def greet(self, is_cuda):
-		self._try(wire.send, self._socket, wire.HELLO, bytes(wire.Hello(wire.VERSION, int(is_cuda))), [self._page_descriptor])
+		self._gate = self._try(wire.memory_make, True, GATE_BYTES) if is_cuda else None
+		hello = wire.Hello(wire.VERSION, int(is_cuda), self._gate.bytes if is_cuda else 0)
+		self._try(wire.send, self._socket, wire.HELLO, bytes(hello), [self._page_descriptor] + ([self._gate.descriptor] if is_cuda else []))
 		os.close(self._page_descriptor)
 
 	def await_ready(self, limit_s):
@@ -221,7 +226,7 @@ class Side:
 		call.command, call.slot, call.limit_ns = wire.CALL, slot, int(limit_s * 1e9)
 		call.cpu = self._cpus[1] if pinned else -1
 		chosen = self._aim(slot)
-		image.prepare_canaries()
+		image.prepare()
 		self.device.synchronize()
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
@@ -244,6 +249,7 @@ class Side:
 	def _command(self, command, device):
 		call = self._call
 		call.command, call.probe_count, call.head, call.cpu = command, 0, None, self._cpus[1]
+		self._withhold(None, device)
 		call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
@@ -254,6 +260,17 @@ class Side:
 				call.head, call.head_value = device.head, device.head_value
 			self._try(wire.ring, call)
 		return float(call.elapsed_ns)
+
+	def _withhold(self, withheld, opens=True):
+		"""What comes last, and whether the contestant waits for its gate."""
+		self._withheld = withheld
+		self._call.withheld = ctypes.pointer(withheld) if withheld else None
+		self._call.withheld_count = int(withheld is not None)
+		self._call.gate = self._gate.address if self._gate and opens else 0
+
+	def open_at(self, after_ns):
+		"""How long after the judge's own work the contestant's input is complete, from the next call on."""
+		self._call.open_ns = int(after_ns)
 
 	def _aim(self, slot):
 		"""Chooses what is probed: pieces of the outputs of the form that came last."""
@@ -279,24 +296,25 @@ class Side:
 		self._call.head, self._call.head_value = None, 0
 		if self.device.is_cuda and not image.has_host_tensors():
 			image.put_on_host(self.area, slot)
-			events = self._enqueue(image, slot)
+			self._withhold(image.withheld(self.area, slot))
+			events = self._enqueue(image, slot, False)
 			self.device.mark_head()
 			self._call.head, self._call.head_value = self.device.head, self.device.head_value
 			return events
-		events = self._enqueue(image, slot)
+		self._withhold(None)
+		events = self._enqueue(image, slot, True)
 		self.device.synchronize()  # what lies in the host's memory could be read while the GPU is still at it
 		image.put_on_host(self.area, slot)
 		return events
 
-	def _enqueue(self, image, slot):
+	def _enqueue(self, image, slot, is_whole):
 		device = self.device
 		device.keep_busy()
 		began = device.event() if device.is_cuda else None
 		for spec in self.specs:
 			spec.poison(slot)
-		image.put_wrong_on_device(self.area, slot)
+		image.put_on_device(self.area, slot, is_whole)
 		device.flush()
-		image.put_right_on_device(self.area, slot)
 		return began, device.event() if device.is_cuda else None
 
 	def _hear(self, status):

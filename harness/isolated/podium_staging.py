@@ -17,8 +17,7 @@ import podium_wire as wire
 from podium_area import Area
 
 LINE_BYTES = 128           # of a cache: what is copied, compared and poisoned is whole lines
-# Lines that are wrong until the cache has been overwritten: one of so many, at most, and all where there are so few.
-CANARY_SHARE, MOST_CANARIES, ALL_LINES = 256, 4096, 64
+MOST_WITHHELD = 256        # lines of an input that come at the last moment: all, where there are no more
 MOST_SLOTS, CPU_SLOTS = 64, 4
 LARGE_BYTES = 64 << 20     # a slot on the CPU device of which there are fewer
 ALIGNMENT = 256
@@ -41,6 +40,7 @@ class Device:
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
+		self.withheld = wire.pinned_make(MOST_WITHHELD * LINE_BYTES) if self.is_cuda else None
 
 	def _find_cache(self):
 		properties = self.tensors.torch.cuda.get_device_properties(0)
@@ -113,13 +113,6 @@ class Device:
 	def word(self):
 		return self.random.getrandbits(64) - (1 << 63)
 
-	def canaries(self, count, device):
-		"""The numbers of some among `count` lines: all, where there are few."""
-		if count <= ALL_LINES:
-			return self.tensors.torch.arange(count, device=device)
-		chosen = min(MOST_CANARIES, max(ALL_LINES, count // CANARY_SHARE))
-		return self.tensors.torch.randint(count, (chosen,), generator=self._generator(device), device=device)
-
 	def poison(self, tensor):
 		"""Makes a tensor, which somebody has just allocated, one that nobody wrote. Returns it."""
 		tensors = self.tensors
@@ -190,29 +183,51 @@ class Image:
 	def has_host_tensors(self):
 		return self.flats[1] is not None
 
-	def prepare_canaries(self):
-		"""A copy of what lies on the device in which random lines are wrong: copy engines work while another process has
-		the processors of a GPU, so that a contestant could read its input before the clock starts."""
+	def prepare(self):
+		"""A copy of what lies on the device in which some lines, anew for each call, are not right: copy engines work while
+		another process has the processors of a GPU, so that a contestant could read its input before the clock runs."""
 		flat, device = self.flats[0], self.device
-		if flat is None:
+		if flat is None or not device.is_cuda:
 			return
-		self._canaries = device.canaries(flat.numel() // LINE_BYTES, flat.device)
-		self._right = self._lines(flat).index_select(0, self._canaries)
+		lines = self._lines(flat)
+		count = min(len(lines), MOST_WITHHELD)
+		self._pitch = len(lines) // count
+		self._first = device.random.randrange(len(lines) - (count - 1) * self._pitch)
+		right = self._some(lines, self._first, count)
+		self._pinned(count).copy_(right)
 		self._wrong = flat.clone()
-		self._lines(self._wrong)[self._canaries] = device.noise((len(self._canaries), LINE_BYTES // 8), flat.device)
+		self._some(self._lines(self._wrong), self._first, count).copy_(self._decoys(lines, count))
+		self._count = count
+
+	def _decoys(self, lines, count):
+		"""What stands in their place meanwhile: noise, where nothing else of the input is to be seen either; else lines of the
+		input, which do not show that they are wrong."""
+		if self._pitch == 1:
+			return self.device.noise((count, LINE_BYTES // 8), lines.device)
+		other = (self._first + self.device.random.randrange(1, self._pitch)) % self._pitch
+		return self._some(lines, other, count)
 
 	def _lines(self, flat):
 		return flat.view(self.device.tensors.torch.int64).view(-1, LINE_BYTES // 8)
 
-	def put_wrong_on_device(self, area, slot):
-		"""Enqueues the copy with canaries."""
-		if self.flats[0] is not None:
-			area.bytes_of(slot, 0, 0, self._wrong.numel()).copy_(self._wrong)
+	def _some(self, lines, first, count):
+		return lines[first::self._pitch][:count]
 
-	def put_right_on_device(self, area, slot):
-		"""Enqueues what makes it right."""
+	def _pinned(self, count):
+		return self._lines(self.device.tensors.torch.frombuffer(self.device.withheld, dtype=self.device.tensors.torch.uint8)[:count * LINE_BYTES])
+
+	def withheld(self, area, slot):
+		"""What the native part puts in at last; None where there is nothing."""
+		if self.flats[0] is None:
+			return None
+		return wire.Withheld(area.address(slot, 0) + self._first * LINE_BYTES, ctypes.addressof(self.device.withheld),
+			self._pitch * LINE_BYTES, LINE_BYTES, self._count)
+
+	def put_on_device(self, area, slot, is_whole):
+		"""Enqueues the copy, with or without what is withheld."""
 		if self.flats[0] is not None:
-			self._lines(area.bytes_of(slot, 0, 0, self._wrong.numel())).index_copy_(0, self._canaries, self._right)
+			source = self.flats[0] if is_whole else self._wrong
+			area.bytes_of(slot, 0, 0, source.numel()).copy_(source)
 
 	def put_on_host(self, area, slot):
 		if self.flats[1] is not None:

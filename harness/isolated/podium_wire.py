@@ -36,7 +36,7 @@ ERRORS = {1: Failed, 2: Gone, 3: TimedOut, 4: Violation}
 
 
 class Hello(ctypes.Structure):
-	_fields_ = [("version", ctypes.c_uint32), ("is_cuda", ctypes.c_uint32)]
+	_fields_ = [("version", ctypes.c_uint32), ("is_cuda", ctypes.c_uint32), ("gate_bytes", ctypes.c_uint64)]
 
 
 class Frame(ctypes.Structure):
@@ -48,17 +48,24 @@ class Probe(ctypes.Structure):
 	_fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint32), ("is_cuda", ctypes.c_uint32)]
 
 
+class Withheld(ctypes.Structure):
+	_fields_ = [("to", ctypes.c_uint64), ("source", ctypes.c_uint64), ("pitch", ctypes.c_uint64), ("line_bytes", ctypes.c_uint32),
+		("lines", ctypes.c_uint32)]
+
+
 class Call(ctypes.Structure):
 	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32), ("command", ctypes.c_uint32),
 		("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("limit_ns", ctypes.c_int64),
-		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
+		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("withheld_count", ctypes.c_uint32),
+		("withheld", ctypes.POINTER(Withheld)), ("gate", ctypes.c_uint64), ("open_ns", ctypes.c_int64),
+		("unused", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
 		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("head_ns", ctypes.c_int64),
 		("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64), ("status", ctypes.c_uint32), ("spec", ctypes.c_uint32),
 		("own_ns", ctypes.c_double)]
 
 
 class Order(ctypes.Structure):
-	_fields_ = [("command", ctypes.c_uint32), ("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32)]
+	_fields_ = [("command", ctypes.c_uint32), ("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("number", ctypes.c_uint32)]
 
 
 class Affinity(ctypes.Structure):
@@ -93,6 +100,9 @@ _FUNCTIONS = {
 	"receive": [_int, _pointer(Frame), _pointer(_int), _i64],
 	"memory_make": [_pointer(Memory), _u32, _u64],
 	"memory_import": [_pointer(Memory), _u32, _u64, _int],
+	"pinned_make": [_pointer(_page), _u64],
+	"gate_import": [_pointer(Memory), _u64, _int],
+	"gate_wait": [_u64, _u32],
 	"cuda_open": [],
 	"device_look": [ctypes.c_char_p, _pointer(DeviceState)],
 }
@@ -112,6 +122,7 @@ def _load():
 _native = _load()
 # What a call of a kernel goes through is bound once.
 done, finish_code, stand_by_code = _native.isolated_done, _native.isolated_finish, _native.isolated_stand_by
+gate_wait_code = _native.isolated_gate_wait
 page_unmap, dismiss = _native.isolated_page_unmap, _native.isolated_dismiss
 
 
@@ -232,6 +243,19 @@ def memory_import(is_cuda, count, descriptor):
 
 def memory_release(memory):
 	_native.isolated_memory_release(ctypes.byref(memory))
+
+
+def gate_import(count, descriptor):
+	memory = Memory()
+	_succeed(_native.isolated_gate_import(ctypes.byref(memory), count, descriptor))
+	return memory
+
+
+def pinned_make(count):
+	"""An array of bytes that the copy engine reads as well."""
+	address = ctypes.c_void_p()
+	_succeed(_native.isolated_pinned_make(ctypes.byref(address), count))
+	return (ctypes.c_uint8 * count).from_address(address.value)
 
 
 def host_bytes(memory):

@@ -1,4 +1,4 @@
-/* Probes of an output, and the word in pinned memory by which the GPU says that it has got so far.
+/* Probes of an output.
  *
  * The copy engine reads beside what runs on the SMs, also of another process: this is what shows an output that is not
  * finished. Nothing may come between "done" and the reading, so the stream and a place to land are there before. */
@@ -13,39 +13,15 @@ static struct {
 	uint8_t *landing;   /* pinned; a place for each probe */
 } probes;
 
-/* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64 bits; what is made
- * here is never given back. */
-static int make_pinned(void **address, size_t bytes)
+int isolated_stream_beside(struct CUstream_st **stream)
 {
-	unsigned long long on_device = 0;
+	static struct CUstream_st *made;
 	int rc = isolated_cuda_open();
-	if (!rc)
-		rc = CUDA_DO(host_make, address, bytes, CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
-	if (!rc)
-		rc = CUDA_DO(host_on_device, &on_device, *address, 0);
-	if (!rc && on_device != (uintptr_t)*address)
-		rc = isolated_fail(ISOLATED_FAILED, "The GPU and the host have not the same address for pinned memory.");
-	if (!rc)
-		memset(*address, 0, bytes);
+	if (!rc && !made)
+		rc = CUDA_DO(stream_make, &made, CUDA_STREAM_ON_ITS_OWN);
+	*stream = made;
 	return rc;
 }
-
-/* ---- the head ---- */
-
-int isolated_head_make(uint32_t **word)
-{
-	void *address = NULL;
-	int rc = make_pinned(&address, sizeof **word);
-	*word = rc ? NULL : address;
-	return rc;
-}
-
-int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value)
-{
-	return CUDA_DO(stream_write, (struct CUstream_st *)(uintptr_t)stream, (uintptr_t)word, value, CUDA_WRITE_AFTER_ALL);
-}
-
-/* ---- probes ---- */
 
 static bool any_on_gpu(const struct isolated_call *call)
 {
@@ -63,11 +39,9 @@ static uint8_t *place(uint8_t *places, uint32_t probe)
 static int prepare_gpu(void)
 {
 	void *landing = probes.landing;
-	int rc = isolated_cuda_open();
+	int rc = isolated_stream_beside(&probes.stream);
 	if (!rc && !landing)
-		rc = make_pinned(&landing, (size_t)isolated_most_probes * isolated_most_probe_bytes);
-	if (!rc && !probes.stream)
-		rc = CUDA_DO(stream_make, &probes.stream, CUDA_STREAM_ON_ITS_OWN);
+		rc = isolated_pinned_make(&landing, (size_t)isolated_most_probes * isolated_most_probe_bytes);
 	probes.landing = landing;
 	return rc;
 }

@@ -94,12 +94,15 @@ public:
 		: name_(std::move(name)), mail_(std::make_unique<Mail>(socket)), is_null_(is_null), device_(device)
 	{
 		int descriptor;
-		isolated_hello hello = {isolated_version, device != nullptr};
 		succeed(isolated_page_make(&call_.page, &descriptor));
 		call_.socket = socket;
-		mail_->send(ISOLATED_HELLO, hello, &descriptor, 1);
-		if (device)
+		if (device) {
+			gate_ = Memory(true, sizeof(std::uint32_t));
 			succeed(isolated_head_make(&head_));
+		}
+		isolated_hello hello = {isolated_version, device != nullptr, gate_.bytes()};
+		int descriptors[] = {descriptor, gate_.descriptor()};
+		mail_->send(ISOLATED_HELLO, hello, descriptors, device ? 2 : 1);
 		call_.probes = probes_.data();
 		call_.seen = seen_.data();
 	}
@@ -111,6 +114,9 @@ public:
 	bool is_null() const { return is_null_; }
 
 	double delta_ns = 0; /* how much longer an empty kernel takes in this process than in the null contestant's */
+
+	/* How long after the judge's own work the contestant's input is complete, from the next call on. */
+	void open_at(double after_ns) { call_.open_ns = static_cast<std::int64_t>(std::max(0.0, after_ns)); }
 
 	/* Waits until the process is there, with nothing of the submission in it. What it says if it cannot be ready. */
 	std::optional<Said> greet() { return wait_until_ready(); }
@@ -138,6 +144,7 @@ public:
 			throw *broken;
 		call_.probe_count = 0;
 		call_.head = nullptr;
+		call_.gate = 0;
 		succeed(isolated_ring(&call_));
 		return std::nullopt;
 	}
@@ -173,6 +180,7 @@ public:
 	template <class Input>
 	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
+		withhold_nothing(true);
 		arm(ISOLATED_CALL, limit_ns, cpu, static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots));
 		choose_probes();
 		lay_out(drawn);
@@ -193,6 +201,7 @@ public:
 	double call_without_data(std::uint32_t command, std::int64_t limit_ns, int cpu)
 	{
 		call_.probe_count = 0;
+		withhold_nothing(command == ISOLATED_EMPTY);
 		arm(command, limit_ns, cpu, 0);
 		device_->keep_busy();
 		device_->overwrite_l2();
@@ -292,6 +301,14 @@ private:
 	struct Copied { const std::byte *from; std::size_t place, bytes; };
 	struct Probed { std::size_t place; std::uint32_t bytes; bool is_cuda; };
 
+	/* Lines of a part of the input, one in each pitch, from `first` on; `at`: in pinned memory. */
+	struct Hidden {
+		Piece piece;
+		std::size_t lines, pitch, first, bytes, at;
+	};
+
+	static constexpr std::size_t line_bytes = 128, most_withheld_lines = 256;
+
 	static double since(std::chrono::steady_clock::time_point began)
 	{
 		return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began).count();
@@ -364,6 +381,8 @@ private:
 		call_.head = nullptr;
 		if (has_outputs())
 			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
+		if (device_ && !drawn.is_on_host)
+			choose_withheld(drawn.pieces);
 		if (device_)
 			lay_out_device(drawn.pieces, seed);
 		if (device_ && drawn.is_on_host)
@@ -381,8 +400,68 @@ private:
 			poison_device(seed);
 		for (const Piece &piece : pieces)
 			device_->copy(inputs_.device_at(slot_) + piece.place, piece.data, piece.bytes);
+		spoil_withheld(seed);
 		device_->overwrite_l2();
 		device_->head.end(device_->stream());
+	}
+
+	/* ---- what comes last ---- */
+
+	void withhold_nothing(bool has_gate)
+	{
+		hidden_.clear();
+		call_.withheld_count = 0;
+		call_.gate = has_gate ? reinterpret_cast<std::uint64_t>(gate_.data()) : 0;
+	}
+
+	/* Some lines of each part of the input, anew for each call: copy engines work while another process has the processors of
+	 * a GPU, so that a contestant could read its input before the clock runs. All of them, where there are no more. */
+	void choose_withheld(const std::vector<Piece> &pieces)
+	{
+		std::size_t all = 0, used = 0;
+		for (const Piece &piece : pieces)
+			all += lines_of(piece);
+		for (const Piece &piece : pieces) {
+			if (!piece.bytes || hidden_.size() == isolated_most_withheld)
+				continue;
+			std::size_t lines = lines_of(piece), share = std::max<std::size_t>(1, most_withheld_lines * lines / std::max(all, most_withheld_lines));
+			std::size_t count = std::min(lines, share), pitch = lines / count;
+			Hidden one = {piece, count, pitch, unforeseen() % (lines - (count - 1) * pitch), std::min(line_bytes, piece.bytes), used};
+			device_->copy_lines(pinned() + used, one.bytes, piece.data + one.first * line_bytes, pitch * line_bytes, one.bytes, count);
+			used += count * line_bytes;
+			withheld_[hidden_.size()] = {reinterpret_cast<std::uint64_t>(inputs_.device_at(slot_) + piece.place + one.first * line_bytes),
+				reinterpret_cast<std::uint64_t>(pinned() + one.at), pitch * line_bytes, static_cast<std::uint32_t>(one.bytes),
+				static_cast<std::uint32_t>(count)};
+			hidden_.push_back(one);
+		}
+		call_.withheld = withheld_.data();
+		call_.withheld_count = static_cast<std::uint32_t>(hidden_.size());
+	}
+
+	/* What stands in their place meanwhile: noise, where nothing else is to be seen either; else other lines of the input, which
+	 * do not show that they are wrong. */
+	void spoil_withheld(std::uint64_t seed)
+	{
+		for (const Hidden &one : hidden_) {
+			std::byte *there = inputs_.device_at(slot_) + one.piece.place + one.first * line_bytes;
+			std::size_t other = one.pitch > 1 ? (one.first + 1 + unforeseen() % (one.pitch - 1)) % one.pitch : 0;
+			if (one.pitch > 1)
+				device_->copy_lines(there, one.pitch * line_bytes, one.piece.data + other * line_bytes, one.pitch * line_bytes, one.bytes, one.lines);
+			else
+				device_->poison(there, one.lines * one.bytes, false, seed + one.at);
+		}
+	}
+
+	static std::size_t lines_of(const Piece &piece) { return std::max<std::size_t>(1, piece.bytes / line_bytes); }
+
+	std::byte *pinned()
+	{
+		void *made;
+		if (!pinned_) {
+			succeed(isolated_pinned_make(&made, (most_withheld_lines + isolated_most_withheld) * line_bytes));
+			pinned_ = static_cast<std::byte *>(made);
+		}
+		return pinned_;
 	}
 
 	/* The clock starts when the GPU comes to this. */
@@ -493,6 +572,10 @@ private:
 	Device *device_;
 	isolated_call call_ = {};
 	std::uint32_t *head_ = nullptr;
+	Memory gate_;
+	std::byte *pinned_ = nullptr;
+	std::vector<Hidden> hidden_;
+	std::array<isolated_withheld, isolated_most_withheld> withheld_ = {};
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;
 	int unanswered_ = 0, specs_ = 0;

@@ -158,7 +158,13 @@ unsigned int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *hos
 
 /* ---- streams ---- */
 
-struct work { enum { WRITE, COPY } what; unsigned long long from; void *to; size_t bytes; uint32_t value; };
+struct work {
+	enum { WRITE, COPY, COPY_ROWS, WAIT } what;
+	unsigned long long from;
+	void *to;
+	size_t bytes, rows, from_pitch, to_pitch;
+	uint32_t value;
+};
 
 /* One thread adds, one thread does. */
 struct CUstream_st {
@@ -172,6 +178,10 @@ static void do_work(const struct work *work)
 		__atomic_store_n((uint32_t *)work->to, work->value, __ATOMIC_RELEASE);
 	if (work->what == COPY)
 		memcpy(work->to, (const void *)(uintptr_t)work->from, work->bytes);
+	for (size_t row = 0; work->what == COPY_ROWS && row < work->rows; row++)
+		memcpy((char *)work->to + row * work->to_pitch, (const char *)(uintptr_t)work->from + row * work->from_pitch, work->bytes);
+	while (work->what == WAIT && __atomic_load_n((uint32_t *)work->to, __ATOMIC_ACQUIRE) != work->value)
+		usleep(20);
 }
 
 static void *run_stream(void *argument)
@@ -197,14 +207,14 @@ static unsigned int add_work(struct CUstream_st *stream, struct work work)
 	return 0;
 }
 
-static struct CUstream_st streams[4];
+static struct CUstream_st streams[8];
 static unsigned int stream_count;
 
 unsigned int cuStreamCreate(struct CUstream_st **stream, unsigned int flags)
 {
 	pthread_t thread;
 	REFUSE("cuStreamCreate");
-	if (flags != CUDA_STREAM_ON_ITS_OWN || stream_count == 4)
+	if (flags != CUDA_STREAM_ON_ITS_OWN || stream_count == 8)
 		return 1;
 	*stream = &streams[stream_count++];
 	return pthread_create(&thread, NULL, run_stream, *stream) || pthread_detach(thread);
@@ -236,4 +246,45 @@ unsigned int cuMemcpyDtoHAsync_v2(void *host, unsigned long long device, size_t 
 	REFUSE("cuMemcpyDtoHAsync_v2");
 	pretend_cuda.copies++;
 	return add_work(stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
+}
+
+unsigned int cuMemcpyHtoDAsync_v2(unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)
+{
+	REFUSE("cuMemcpyHtoDAsync_v2");
+	return add_work(stream, (struct work){ .what = COPY, .from = (uintptr_t)host, .to = (void *)(uintptr_t)device, .bytes = bytes });
+}
+
+unsigned int cuMemcpy2DAsync_v2(const struct cuda_rows *rows, struct CUstream_st *stream)
+{
+	REFUSE("cuMemcpy2DAsync_v2");
+	return rows->from_kind != CUDA_ROWS_ON_HOST || rows->to_kind != CUDA_ROWS_ON_DEVICE || add_work(stream, (struct work){ .what = COPY_ROWS,
+		.from = (uintptr_t)rows->from_host, .to = (void *)(uintptr_t)rows->to_device, .bytes = rows->row_bytes, .rows = rows->rows,
+		.from_pitch = rows->from_pitch, .to_pitch = rows->to_pitch });
+}
+
+/* ---- kernels: the one that there is waits for a word of a number ---- */
+
+unsigned int cuModuleLoadData(struct CUmod_st **module, const void *image)
+{
+	REFUSE("cuModuleLoadData");
+	*module = (struct CUmod_st *)&pretend_cuda;
+	return strncmp(image, ".version", 8) != 0;
+}
+
+unsigned int cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module, const char *name)
+{
+	*function = (struct CUfunc_st *)&pretend_cuda;
+	return module != (struct CUmod_st *)&pretend_cuda || strcmp(name, "wait_for_gate") != 0;
+}
+
+unsigned int cuLaunchKernel(struct CUfunc_st *function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+	unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, struct CUstream_st *stream, void **parameters, void **extra)
+{
+	static struct CUstream_st *legacy;
+	REFUSE("cuLaunchKernel");
+	if (!legacy && cuStreamCreate(&legacy, CUDA_STREAM_ON_ITS_OWN))
+		return 1;
+	return function != (struct CUfunc_st *)&pretend_cuda || grid_x * grid_y * grid_z * block_x * block_y * block_z != 1 || shared_bytes || stream
+		|| extra || add_work(legacy, (struct work){ .what = WAIT, .to = (void *)(uintptr_t)*(uint64_t *)parameters[0],
+		.value = *(uint32_t *)parameters[1] });
 }
