@@ -20,11 +20,11 @@
 
 enum {
 	output_words = 1 << 14, output_bytes = output_words * 4, cache_bytes = 256 << 20, rounds = 300, probe_rounds = 60,
-	POISON = 0x7fc0dead, FINISHED = 0x3f800000,
+	POISON = 0x7fc0dead, FINISHED = 0x3f800000, lines = 256, line_bytes = 128,
 };
 
-/* What the contestant does in a call; its low byte is the slot, the rest the duration in us. */
-enum work { HONEST = 1, EARLY, COPY, COPY_AND_KERNEL };
+/* What the contestant does in a call: the low bits of the slot; the rest is the duration in us. */
+enum work { HONEST = 1, EARLY, COPY, COPY_AND_KERNEL, WORK = 0x7f, GATED = 0x80 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MUST(call) must((call), #call)
@@ -135,9 +135,9 @@ static double do_work(const struct kernels *kernels, uint32_t slot, uint64_t out
 	uint32_t words = output_words, finished = FINISHED;
 	void *arguments[] = { &output, &words, &duration_ns, &clock, &finished };
 	CUDA(cuLaunchKernel(kernels->hold, 1, 1, 1, 256, 1, 1, 0, NULL, arguments, NULL));
-	if ((slot & 0xff) != EARLY)
+	if ((slot & WORK) != EARLY)
 		CUDA(cuCtxSynchronize());
-	while ((slot & 0xff) == EARLY && read_clock(clock) == before)
+	while ((slot & WORK) == EARLY && read_clock(clock) == before)
 		;
 	return (double)(read_clock(clock) & ((UINT64_C(1) << 50) - 1));
 }
@@ -160,7 +160,7 @@ static void work_beside_the_sms(const struct kernels *kernels, bool with_kernel,
 		launch_nothing(kernels);
 }
 
-static void serve(struct isolated_page *page, int socket, const struct kernels *kernels, uint64_t output)
+static void serve(struct isolated_page *page, int socket, const struct kernels *kernels, uint64_t output, uint64_t gate)
 {
 	struct isolated_order order;
 	struct isolated_affinity affinity;
@@ -175,10 +175,12 @@ static void serve(struct isolated_page *page, int socket, const struct kernels *
 		MUST(isolated_pin(order.cpu, &affinity));
 		MUST(isolated_stand_by(page, socket));
 		double own = 1;
+		if (order.slot & GATED)
+			MUST(isolated_gate_wait(gate, order.number));
 		if (order.command == ISOLATED_EMPTY)
 			launch_nothing(kernels);
-		else if ((order.slot & 0xff) >= COPY)
-			work_beside_the_sms(kernels, (order.slot & 0xff) == COPY_AND_KERNEL, output, by_way);
+		else if ((order.slot & WORK) >= COPY)
+			work_beside_the_sms(kernels, (order.slot & WORK) == COPY_AND_KERNEL, output, by_way);
 		else if (order.command == ISOLATED_CALL)
 			own = do_work(kernels, order.slot, output, clock);
 		isolated_done(page, ISOLATED_RETURNED, 0, own);
@@ -191,13 +193,15 @@ static void be_contestant(int socket, const char *path)
 {
 	static struct isolated_frame frame;
 	struct isolated_page *page;
-	struct isolated_memory output;
+	struct isolated_memory output, gate;
+	struct isolated_hello hello;
 	int descriptors[isolated_most_descriptors];
 	char names[512] = "";
 	enter_namespaces(names, sizeof names);
 	MUST(isolated_receive(socket, &frame, descriptors, -1));
+	memcpy(&hello, frame.content, sizeof hello);
 	MUST(isolated_page_map(descriptors[0], &page));
-	MUST(isolated_cuda_open());
+	MUST(isolated_gate_import(&gate, hello.gate_bytes, descriptors[1]));
 	struct kernels kernels = load_kernels(path);
 	launch_nothing(&kernels);
 	answer(socket, ISOLATED_READY, names);
@@ -206,27 +210,28 @@ static void be_contestant(int socket, const char *path)
 	memcpy(&bytes, frame.content, sizeof bytes);
 	MUST(isolated_memory_import(&output, 1, bytes, descriptors[0]));
 	answer(socket, ISOLATED_MAPPED, "");
-	serve(page, socket, &kernels, output.address);
+	serve(page, socket, &kernels, output.address, gate.address);
 }
 
 /* ---- the judge ---- */
 
 struct judge {
 	struct isolated_call call;
-	struct isolated_memory output;
+	struct isolated_memory output, gate;
 	CUdeviceptr cache;
+	void *lines; /* what is withheld, pinned */
 	uint32_t *head, head_value;
 	struct isolated_probe probes[2];
 	uint8_t seen[2 * isolated_most_probe_bytes];
 	bool held; /* what must */
 };
 
-static void send_descriptor(int socket, uint32_t kind, int descriptor, uint64_t content)
+static void send_descriptors(int socket, uint32_t kind, const int *descriptors, uint32_t count, const void *content, size_t length)
 {
 	static struct isolated_frame frame;
-	frame = (struct isolated_frame){ .kind = kind, .length = sizeof content, .descriptor_count = 1 };
-	memcpy(frame.content, &content, sizeof content);
-	MUST(isolated_send(socket, &frame, &descriptor));
+	frame = (struct isolated_frame){ .kind = kind, .length = (uint32_t)length, .descriptor_count = count };
+	memcpy(frame.content, content, length);
+	MUST(isolated_send(socket, &frame, descriptors));
 }
 
 static void expect(int socket, uint32_t kind, struct isolated_frame *frame)
@@ -273,10 +278,13 @@ static void open_judge(struct judge *judge, int socket)
 	CUDA(cuMemAlloc(&judge->cache, cache_bytes));
 	judge->probes[0] = (struct isolated_probe){ .address = judge->output.address, .bytes = 8, .is_cuda = 1 };
 	judge->probes[1] = (struct isolated_probe){ .address = judge->output.address + output_bytes - 4096, .bytes = 4096, .is_cuda = 1 };
-	send_descriptor(socket, ISOLATED_HELLO, page, 0);
+	MUST(isolated_memory_make(&judge->gate, 1, 4));
+	MUST(isolated_pinned_make(&judge->lines, lines * line_bytes));
+	const struct isolated_hello hello = { isolated_version, 1, judge->gate.bytes };
+	send_descriptors(socket, ISOLATED_HELLO, (const int[]){ page, judge->gate.descriptor }, 2, &hello, sizeof hello);
 	expect(socket, ISOLATED_READY, &frame);
 	check_namespaces(&frame);
-	send_descriptor(socket, ISOLATED_OUTPUTS, judge->output.descriptor, judge->output.bytes);
+	send_descriptors(socket, ISOLATED_OUTPUTS, &judge->output.descriptor, 1, &judge->output.bytes, sizeof judge->output.bytes);
 	expect(socket, ISOLATED_MAPPED, &frame);
 	close(judge->output.descriptor);
 	judge->output.descriptor = -1;
@@ -290,7 +298,8 @@ struct way {
 	uint32_t command;
 	enum work work;
 	uint32_t us;
-	bool has_head, has_probes;
+	bool has_head, has_probes, is_gated;
+	uint32_t open_us; /* when the gate opens, from the end of the head */
 };
 
 /* Poison, then everything out of the cache, then the mark; without a head all of it is waited for. */
@@ -298,7 +307,12 @@ static void one_call(struct judge *judge, const struct way *way)
 {
 	struct isolated_call *call = &judge->call;
 	call->command = way->command;
-	call->slot = (uint32_t)way->work | way->us << 8;
+	call->slot = (uint32_t)way->work | (way->is_gated ? GATED : 0) | way->us << 8;
+	call->gate = way->is_gated ? judge->gate.address : 0;
+	call->open_ns = way->open_us * INT64_C(1000);
+	const struct isolated_withheld withheld = { judge->output.address, (uintptr_t)judge->lines, output_bytes / lines, line_bytes, lines };
+	call->withheld = &withheld;
+	call->withheld_count = way->is_gated;
 	call->probe_count = way->has_probes ? 2 : 0;
 	call->head = way->has_head ? judge->head : NULL;
 	memset(judge->seen, 0, sizeof judge->seen);
@@ -357,14 +371,18 @@ static void print_difference(double us)
 static void print_costs(struct judge *judge)
 {
 	static const struct way ways[] = {
-		{ "doorbell alone, GPU idle", ISOLATED_NOTHING, 0, 0, false, false },
-		{ "null call, staging waited for", ISOLATED_EMPTY, 0, 0, false, false },
-		{ "null call behind a head", ISOLATED_EMPTY, 0, 0, true, false },
-		{ "null call behind a head, with 2 probes", ISOLATED_EMPTY, 0, 0, true, true },
+		{ "doorbell alone, GPU idle", ISOLATED_NOTHING, 0, 0, false, false, false, 0 },
+		{ "null call, staging waited for", ISOLATED_EMPTY, 0, 0, false, false, false, 0 },
+		{ "null call behind a head", ISOLATED_EMPTY, 0, 0, true, false, false, 0 },
+		{ "null call behind a head, with 2 probes", ISOLATED_EMPTY, 0, 0, true, true, false, 0 },
+		{ "null call, its gate opens with the end of the head", ISOLATED_EMPTY, 0, 0, true, false, true, 0 },
+		{ "null call, its gate opens 100 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 100 },
+		{ "null call, its gate opens 130 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 130 },
+		{ "null call, its gate opens 300 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 300 },
 	};
 	static const struct way beside[] = {
-		{ "no kernel: 4 KiB to the host and back, behind a head", ISOLATED_CALL, COPY, 0, true, false },
-		{ "the same and then an empty kernel, behind a head", ISOLATED_CALL, COPY_AND_KERNEL, 0, true, false },
+		{ "no kernel: 4 KiB to the host and back, behind a head", ISOLATED_CALL, COPY, 0, true, false, false, 0 },
+		{ "the same and then an empty kernel, behind a head", ISOLATED_CALL, COPY_AND_KERNEL, 0, true, false, false, 0 },
 	};
 	double medians[COUNT(ways)];
 	printf("\n  %-58s %9s %9s %9s\n", "microseconds", "5 %", "median", "95 %");
@@ -374,7 +392,7 @@ static void print_costs(struct judge *judge)
 	for (size_t i = 0; i < COUNT(durations_us); i++) {
 		char name[64];
 		snprintf(name, sizeof name, "a kernel that runs for %u us, behind a head", durations_us[i]);
-		struct way way = { name, ISOLATED_CALL, HONEST, durations_us[i], true, false };
+		struct way way = { name, ISOLATED_CALL, HONEST, durations_us[i], true, false, false, 0 };
 		const double median = time_calls(judge, &way);
 		print_difference(median - medians[2]);
 	}
@@ -419,7 +437,7 @@ static void probe_kernels(struct judge *judge)
 		int early = 0, honest = 0, wrong = 0;
 		for (int i = 0; i < 2 * probe_rounds; i++) {
 			const bool is_early = i % 2;
-			struct way way = { "", ISOLATED_CALL, is_early ? EARLY : HONEST, durations_us[d], true, true };
+			struct way way = { "", ISOLATED_CALL, is_early ? EARLY : HONEST, durations_us[d], true, true, false, 0 };
 			one_call(judge, &way);
 			*(is_early ? &early : &honest) += is_unfinished(judge);
 			if (is_early && is_unfinished(judge))
