@@ -85,9 +85,9 @@ int isolated_arm(struct isolated_call *call)
 {
 	if (!call->command || call->command == ISOLATED_LEAVE || call->command >= ISOLATED_COMMANDS)
 		return isolated_fail(ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
+	if (call->withheld.count > isolated_most_lines)
+		return isolated_fail(ISOLATED_FAILED, "A call cannot withhold %llu lines.", (unsigned long long)call->withheld.count);
 	int rc = isolated_probes_prepare(call);
-	if (!rc)
-		rc = isolated_gate_prepare(call);
 	if (rc)
 		return rc;
 	call->number++;
@@ -134,15 +134,15 @@ static int take_result(struct isolated_call *call)
 
 static int ring_and_wait(struct isolated_call *call)
 {
-	int rc = call->head ? 0 : isolated_gate_open(call, 0);
+	if (!call->head)
+		isolated_gate_open(call, 0);
 	const int64_t rung_ns = isolated_clock_ns();
 	__atomic_store_n(&call->page->called, call->number, __ATOMIC_RELEASE);
-	if (!rc && call->head)
-		rc = wait_for_head(call, rung_ns);
+	int rc = call->head ? wait_for_head(call, rung_ns) : 0;
 	const int64_t start_ns = call->head ? isolated_clock_ns() : rung_ns;
 	const bool was_early = call->head && look(&call->page->done) == call->number;
 	if (!rc && call->head)
-		rc = isolated_gate_open(call, start_ns + call->open_ns);
+		isolated_gate_open(call, start_ns + call->open_ns);
 	if (!rc)
 		rc = wait_until_done(call, rung_ns);
 	const int64_t done_ns = isolated_clock_ns();

@@ -136,8 +136,8 @@ private:
 class Contestant {
 public:
 	/* Nothing of the submission is loaded yet. */
-	Contestant(Mail &mail, isolated_page *page, isolated_memory gate, bool is_null)
-		: mail_(mail), page_(page), gate_(gate), is_cuda_(gate.address), is_null_(is_null), watch_(is_cuda_)
+	Contestant(Mail &mail, isolated_page *page, isolated_gate *gate, bool is_null)
+		: mail_(mail), page_(page), gate_(gate), is_cuda_(gate), is_null_(is_null), watch_(is_cuda_)
 	{
 		null_launches = is_cuda_;
 		mail_.send(ISOLATED_READY);
@@ -238,7 +238,7 @@ private:
 		Reader reader(inputs_.host_at(slot), inputs_.layout.host_stride, inputs_.device_at(slot), inputs_.layout.device_stride);
 		input_t data = read_value<input_t>(reader);
 		if (is_cuda_)
-			begin();
+			begin(inputs_.device_at(slot));
 		if (with_events_)
 			watch_.start();
 		kernel_.call(std::move(data), output_, ending_);
@@ -258,15 +258,14 @@ private:
 		return ISOLATED_NEW_SPEC;
 	}
 
-	/* Has the GPU wait for the gate: what the kernel enqueues comes after it. The judge, whose turn it is when the bell rings,
-	 * opens it once the input is complete. */
-	void begin() { succeed(isolated_gate_wait(gate_.address, number_)); }
+	/* Has the GPU wait for the gate, where the last of the input comes from: what the kernel enqueues comes after it. */
+	void begin(std::byte *slot) { succeed(isolated_gate_wait(gate_, number_, reinterpret_cast<std::uint64_t>(slot))); }
 
 	void run_empty()
 	{
 		if (!is_cuda_)
 			return;
-		begin();
+		begin(nullptr);
 		nothing<<<1, 1>>>();
 		settle_null(ending_);
 	}
@@ -296,7 +295,7 @@ private:
 
 	Mail &mail_;
 	isolated_page *page_;
-	isolated_memory gate_;
+	isolated_gate *gate_;
 	std::uint32_t number_ = 0;   /* of the call */
 	bool is_cuda_, is_null_, with_events_ = false;
 	Kernel kernel_ = {};
@@ -311,7 +310,7 @@ private:
 };
 
 /* The page, and the gate; without a GPU nothing. */
-isolated_page *greet(Mail &mail, isolated_memory &gate)
+isolated_page *greet(Mail &mail, isolated_gate *&gate)
 {
 	int descriptors[isolated_most_descriptors];
 	isolated_page *page;
@@ -322,15 +321,15 @@ isolated_page *greet(Mail &mail, isolated_memory &gate)
 		throw Broken{ISOLATED_FAILED, "the judge speaks another version of the protocol"};
 	succeed(isolated_page_map(descriptors[0], &page));
 	if (hello.is_cuda)
-		succeed(isolated_gate_import(&gate, hello.gate_bytes, descriptors[1]));
+		succeed(isolated_gate_map(descriptors[1], &gate));
 	return page;
 }
 
 void work(Mail &mail, bool is_null)
 {
-	isolated_memory gate = {};
+	isolated_gate *gate = nullptr;
 	isolated_page *page = greet(mail, gate);
-	if (gate.address) {
+	if (gate) {
 		succeed(isolated_cuda_open());
 		keep_freed_memory();
 	}

@@ -256,7 +256,7 @@ class Contestant:
 	def __init__(self, page, gate, null):
 		"""`gate`: None where there is no GPU."""
 		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
-		self.number = 0
+		self.number, self.slot = 0, 0  # of the call; where its input lies
 		self.tensors, self.synchronize, self.event = None, None, None
 		self.kernel, self.input, self.outputs = None, None, None
 		self.classes, self.calls = {}, 0
@@ -356,7 +356,7 @@ class Contestant:
 		"""A call without data: what the bell alone costs, or the bell and an empty kernel."""
 		if order.command == wire.LEAVE:
 			raise wire.Gone("")
-		self.number = order.number
+		self.number, self.slot = order.number, 0
 		with wire.Pinned(order.cpu):
 			wire.stand_by(self.page, SOCKET)
 			if order.command == wire.EMPTY and self.is_cuda:
@@ -370,6 +370,7 @@ class Contestant:
 		if self.null:
 			self.null.prepare(slot, self.input.area, {})
 		data, bounds = self.input.prepare(slot), self.input.bounds(slot)
+		self.slot = bounds[0][0]
 		with_events = self.is_cuda and self.calls < OWN_CALLS
 		self.calls += 1
 		run = self.run_with_events if with_events else self.run_on_cuda if self.is_cuda else self.run_on_cpu
@@ -446,9 +447,8 @@ class Contestant:
 		return output, start.elapsed_time(end) * 1e6
 
 	def begin(self):
-		"""Has the GPU wait for the gate: what the kernel enqueues comes after it. The judge, whose turn it is when the bell rings,
-		opens it once the input is complete."""
-		if wire.gate_wait_code(self.gate.address, self.number):
+		"""Has the GPU wait for the gate, where the last of the input comes from: what the kernel enqueues comes after it."""
+		if wire.gate_wait_code(self.gate, self.number, self.slot):
 			raise wire.last_failure()
 
 	def loss(self):
@@ -468,7 +468,7 @@ def greet():
 	hello = wire.Hello.from_buffer_copy(content)
 	if kind != wire.HELLO or hello.version != wire.VERSION:
 		sys.exit("contestant.py: the judge speaks another version of the protocol.")
-	return wire.page_map(descriptors[0]), wire.gate_import(hello.gate_bytes, descriptors[1]) if hello.is_cuda else None
+	return wire.page_map(descriptors[0]), wire.gate_map(descriptors[1]) if hello.is_cuda else None
 
 
 def main(arguments):

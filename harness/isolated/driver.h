@@ -18,8 +18,7 @@ enum {
 	CUDA_ACCESS_READ_WRITE = 3,    /* CU_MEM_ACCESS_FLAGS_PROT_READWRITE */
 	CUDA_LEAST_GRANULARITY = 0,    /* CU_MEM_ALLOC_GRANULARITY_MINIMUM */
 	CUDA_STREAM_ON_ITS_OWN = 1,    /* CU_STREAM_NON_BLOCKING */
-	CUDA_HOST_FOR_ALL_CONTEXTS = 1, CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_PORTABLE, _DEVICEMAP */
-	CUDA_ROWS_ON_HOST = 1, CUDA_ROWS_ON_DEVICE = 2, /* CU_MEMORYTYPE_HOST, _DEVICE */
+	CUDA_HOST_FOR_ALL_CONTEXTS = 1, CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_ and CU_MEMHOSTREGISTER_PORTABLE, _DEVICEMAP */
 	CUDA_WRITE_AFTER_ALL = 0,      /* CU_STREAM_WRITE_VALUE_DEFAULT: what was written before is seen before */
 };
 
@@ -35,21 +34,6 @@ struct cuda_memory_kind {                                                  /* CU
 	struct cuda_place place;
 	void *unused;
 	uint8_t flags[8];
-};
-
-/* Rows of bytes from one place to another; what is not here is 0 (CUDA_MEMCPY2D). */
-struct cuda_rows {
-	size_t from_x, from_y;
-	unsigned int from_kind;
-	const void *from_host;
-	unsigned long long from_device;
-	void *from_array;
-	size_t from_pitch, to_x, to_y;
-	unsigned int to_kind;
-	void *to_host;
-	unsigned long long to_device;
-	void *to_array;
-	size_t to_pitch, row_bytes, rows;
 };
 
 /* X(name in the library, our member, parameters); all return a status. Its enums are unsigned int to the compiler, its
@@ -78,6 +62,7 @@ struct cuda_rows {
 	X(cuMemSetAccess, memory_access, \
 		(unsigned long long address, size_t bytes, const struct cuda_access *access, size_t count)) \
 	X(cuMemHostAlloc, host_make, (void **address, size_t bytes, unsigned int flags)) \
+	X(cuMemHostRegister_v2, host_register, (void *address, size_t bytes, unsigned int flags)) \
 	X(cuMemHostGetDevicePointer_v2, host_on_device, (unsigned long long *address, void *host, unsigned int flags)) \
 	X(cuStreamCreate, stream_make, (struct CUstream_st **stream, unsigned int flags)) \
 	X(cuStreamQuery, stream_query, (struct CUstream_st *stream)) \
@@ -85,9 +70,6 @@ struct cuda_rows {
 		(struct CUstream_st *stream, unsigned long long address, uint32_t value, unsigned int flags)) \
 	X(cuMemcpyDtoHAsync_v2, copy_to_host, \
 		(void *host, unsigned long long device, size_t bytes, struct CUstream_st *stream)) \
-	X(cuMemcpyHtoDAsync_v2, copy_to_device, \
-		(unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)) \
-	X(cuMemcpy2DAsync_v2, copy_rows, (const struct cuda_rows *rows, struct CUstream_st *stream)) \
 	X(cuModuleLoadData, module_load, (struct CUmod_st **module, const void *image)) \
 	X(cuModuleGetFunction, module_function, (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
 	X(cuLaunchKernel, launch, \

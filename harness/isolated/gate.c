@@ -5,19 +5,26 @@
 #include "driver.h"
 
 #include <string.h>
+#include <unistd.h>
 
-/* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64 bits; what is made
- * here is never given back. */
-int isolated_pinned_make(void **address, uint64_t bytes)
+/* Pinned memory has one address for the host and all contexts, as everywhere that addresses have 64 bits. */
+static int has_one_address(void *address)
 {
 	unsigned long long on_device = 0;
+	int rc = CUDA_DO(host_on_device, &on_device, address, 0);
+	if (!rc && on_device != (uintptr_t)address)
+		rc = isolated_fail(ISOLATED_FAILED, "The GPU and the host have not the same address for pinned memory.");
+	return rc;
+}
+
+/* What is made here is never given back. */
+int isolated_pinned_make(void **address, uint64_t bytes)
+{
 	int rc = isolated_cuda_open();
 	if (!rc)
 		rc = CUDA_DO(host_make, address, bytes, CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
 	if (!rc)
-		rc = CUDA_DO(host_on_device, &on_device, *address, 0);
-	if (!rc && on_device != (uintptr_t)*address)
-		rc = isolated_fail(ISOLATED_FAILED, "The GPU and the host have not the same address for pinned memory.");
+		rc = has_one_address(*address);
 	if (!rc)
 		memset(*address, 0, bytes);
 	return rc;
@@ -38,71 +45,91 @@ int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value)
 	return CUDA_DO(stream_write, (struct CUstream_st *)(uintptr_t)stream, (uintptr_t)word, value, CUDA_WRITE_AFTER_ALL);
 }
 
-/* ---- the judge's side of the gate ---- */
+/* ---- the gate ---- */
 
-static struct {
-	struct CUstream_st *stream;
-	uint32_t *numbers;  /* pinned; the copy engine reads one some time later, so the next calls take others */
-} gate;
+/* The kernel below knows where everything lies. */
+struct isolated_gate {
+	uint32_t number, count;
+	uint64_t unused[7];
+	uint64_t places[isolated_most_lines];
+	uint8_t lines[isolated_most_lines][isolated_line_bytes];
+};
 
-enum { gate_numbers = 1024 };
+enum { places_at = 64, lines_at = 2112, wait_blocks = 8, wait_threads = 256 };
+_Static_assert(offsetof(struct isolated_gate, places) == places_at && offsetof(struct isolated_gate, lines) == lines_at, "the gate has moved");
+_Static_assert(wait_blocks * wait_threads * 16 == isolated_most_lines * isolated_line_bytes, "a thread has 16 bytes to put");
 
-int isolated_gate_prepare(const struct isolated_call *call)
+int isolated_gate_make(struct isolated_gate **gate, int *descriptor)
 {
-	void *numbers = gate.numbers;
-	if (!call->gate)
+	*gate = NULL;
+	*descriptor = isolated_memfd_make(sizeof **gate);
+	if (*descriptor < 0)
+		return ISOLATED_FAILED;
+	*gate = isolated_memfd_map(*descriptor, sizeof **gate);
+	if (*gate)
 		return 0;
-	if (call->withheld_count > isolated_most_withheld)
-		return isolated_fail(ISOLATED_FAILED, "A call cannot withhold %u pieces.", call->withheld_count);
-	int rc = isolated_stream_beside(&gate.stream);
-	if (!rc && !numbers)
-		rc = isolated_pinned_make(&numbers, gate_numbers * sizeof *gate.numbers);
-	gate.numbers = rc ? NULL : numbers;
-	return rc;
+	close(*descriptor);
+	*descriptor = -1;
+	return ISOLATED_FAILED;
 }
 
-static int put(const struct isolated_withheld *withheld, struct CUstream_st *stream)
+void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
 {
-	const struct cuda_rows rows = {
-		.from_kind = CUDA_ROWS_ON_HOST, .from_host = (const void *)(uintptr_t)withheld->from, .from_pitch = withheld->line_bytes,
-		.to_kind = CUDA_ROWS_ON_DEVICE, .to_device = withheld->to, .to_pitch = withheld->pitch,
-		.row_bytes = withheld->line_bytes, .rows = withheld->lines,
-	};
-	return CUDA_DO(copy_rows, &rows, stream);
-}
-
-int isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
-{
-	int rc = 0;
-	if (!call->gate)
-		return 0;
-	uint32_t *number = &gate.numbers[call->number % gate_numbers];
-	*number = call->number;
+	struct isolated_gate *gate = call->gate;
+	const struct isolated_withheld *withheld = &call->withheld;
+	if (!gate)
+		return;
 	while (isolated_clock_ns() < at_ns)
 		isolated_pause();
-	for (uint32_t i = 0; i < call->withheld_count && !rc; i++)
-		rc = put(&call->withheld[i], gate.stream);
-	return rc ? rc : CUDA_DO(copy_to_device, call->gate, number, sizeof *number, gate.stream);
+	gate->count = (uint32_t)withheld->count;
+	if (withheld->count) {
+		memcpy(gate->places, withheld->places, withheld->count * sizeof *gate->places);
+		memcpy(gate->lines, withheld->lines, withheld->count * sizeof *gate->lines);
+	}
+	__atomic_store_n(&gate->number, call->number, __ATOMIC_RELEASE);
 }
 
-/* ---- the contestant's ---- */
-
-/* In the driver's own language, because there is no compiler where the engine runs. */
+/* In the driver's own language, because there is no compiler where the engine runs. Thread 0 of each block looks at
+ * `number`; then each thread puts 16 bytes, if its line is one of `count`. All that it reads it asks for at once, because
+ * each answer of the host takes about a microsecond. */
 static const char WAIT[] =
 	".version 6.3\n"
 	".target sm_70\n"
 	".address_size 64\n"
-	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number)\n"
+	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number, .param .u64 slot)\n"
 	"{\n"
-	"	.reg .u64 %address;\n"
-	"	.reg .u32 %wanted, %found;\n"
-	"	.reg .pred %differs;\n"
-	"	ld.param.u64 %address, [gate];\n"
+	"	.reg .u64 %gate, %slot, %from, %place_at, %place, %to, %in_line;\n"
+	"	.reg .u32 %wanted, %found, %thread, %block, %threads, %piece, %piece_in_line, %line, %count, %a, %b, %c, %d;\n"
+	"	.reg .pred %is_other, %differs, %is_none;\n"
+	"	ld.param.u64 %gate, [gate];\n"
 	"	ld.param.u32 %wanted, [number];\n"
+	"	ld.param.u64 %slot, [slot];\n"
+	"	mov.u32 %thread, %tid.x;\n"
+	"	mov.u32 %block, %ctaid.x;\n"
+	"	mov.u32 %threads, %ntid.x;\n"
+	"	mad.lo.u32 %piece, %block, %threads, %thread;\n"
+	"	shr.u32 %line, %piece, 3;\n"
+	"	and.b32 %piece_in_line, %piece, 7;\n"
+	"	mad.wide.u32 %from, %piece, 16, %gate;\n"
+	"	mad.wide.u32 %place_at, %line, 8, %gate;\n"
+	"	mul.wide.u32 %in_line, %piece_in_line, 16;\n"
+	"	setp.ne.u32 %is_other, %thread, 0;\n"
+	"	@%is_other bra together;\n"
 	"look:\n"
-	"	ld.acquire.sys.global.u32 %found, [%address];\n"
+	"	ld.acquire.sys.global.u32 %found, [%gate];\n"
 	"	setp.ne.u32 %differs, %found, %wanted;\n"
 	"	@%differs bra look;\n"
+	"together:\n"
+	"	bar.sync 0;\n"
+	"	ld.volatile.global.u32 %count, [%gate + 4];\n"
+	"	ld.volatile.global.u64 %place, [%place_at + 64];\n"
+	"	ld.volatile.global.v4.u32 {%a, %b, %c, %d}, [%from + 2112];\n"
+	"	setp.ge.u32 %is_none, %line, %count;\n"
+	"	@%is_none bra end;\n"
+	"	add.u64 %to, %slot, %place;\n"
+	"	add.u64 %to, %to, %in_line;\n"
+	"	st.global.v4.u32 [%to], {%a, %b, %c, %d};\n"
+	"end:\n"
 	"	ret;\n"
 	"}\n";
 
@@ -117,14 +144,19 @@ static int load_wait(void)
 	return rc ? rc : CUDA_DO(module_function, &wait_for_gate, module, "wait_for_gate");
 }
 
-int isolated_gate_import(struct isolated_memory *memory, uint64_t bytes, int descriptor)
+int isolated_gate_map(int descriptor, struct isolated_gate **gate)
 {
-	int rc = isolated_memory_import(memory, 1, bytes, descriptor);
-	return rc ? rc : load_wait();
+	int rc = load_wait();
+	*gate = rc ? NULL : isolated_memfd_map(descriptor, sizeof **gate);
+	close(descriptor);
+	if (!*gate)
+		return ISOLATED_FAILED;
+	rc = CUDA_DO(host_register, *gate, sizeof **gate, CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
+	return rc ? rc : has_one_address(*gate);
 }
 
-int isolated_gate_wait(uint64_t address, uint32_t number)
+int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot)
 {
-	void *parameters[] = { &address, &number };
-	return CUDA_DO(launch, wait_for_gate, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+	void *parameters[] = { &gate, &number, &slot };
+	return CUDA_DO(launch, wait_for_gate, wait_blocks, 1, 1, wait_threads, 1, 1, 0, NULL, parameters, NULL);
 }

@@ -49,13 +49,9 @@ bool isolated_hung_up(int socket);
 int isolated_memfd_make(uint64_t bytes);
 void *isolated_memfd_map(int descriptor, uint64_t bytes);
 
-/* gate.c; without a gate nothing. Allocates what the other needs, which puts what is withheld at this time, and opens. */
-int isolated_gate_prepare(const struct isolated_call *call);
-int isolated_gate_open(const struct isolated_call *call, int64_t at_ns);
-
-/* probe.c: the stream for copies beside what runs on the SMs. */
-struct CUstream_st;
-int isolated_stream_beside(struct CUstream_st **stream);
+/* gate.c: what is withheld, and the number of the call, at this time; without a gate nothing. */
+void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);
+int isolated_pinned_make(void **address, uint64_t bytes);
 
 /* memory_cuda.c; as those of native.h. */
 int isolated_cuda_make(struct isolated_memory *memory, uint64_t bytes);

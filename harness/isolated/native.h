@@ -40,9 +40,9 @@ const char *isolated_why(void);
  *	judge: enqueues what puts the input into the slot,
  *	last of all a mark, "the head has ended";
  *	called = n; time when the mark is there (without
- *	a head: when it rang); puts what it has withheld
- *	of the input, gate = n; looks at `done` all the time
- *	                                                      contestant: has its GPU wait for gate = n, calls the
+ *	a head: when it rang); opens the gate; looks at
+ *	`done` all the time
+ *	                                                      contestant: has its GPU wait for the gate, calls the
  *	                                                      kernel, waits for the device, status, spec, own_ns;
  *	                                                      done = n; sleeps
  *	judge: time; probes
@@ -103,16 +103,15 @@ struct isolated_probe {
 
 enum { isolated_most_probes = 16, isolated_most_probe_bytes = 4096 };
 
-/* Lines of an input that the contestant's memory gets last: copied by the copy engine, which works beside what runs on the
- * SMs. */
+/* Lines of an input that come last, and where in the slot they belong: what the contestant's memory has there until then is
+ * something else. */
 struct isolated_withheld {
-	uint64_t to;          /* of the first line, in the judge's mapping */
-	uint64_t from;        /* pinned memory, one line behind the other */
-	uint64_t pitch;       /* from one line to the next, in bytes */
-	uint32_t line_bytes, lines;
+	const uint64_t *places;  /* of the first byte in the slot; multiples of 16 */
+	const uint8_t *lines;    /* of isolated_line_bytes, one behind the other */
+	uint64_t count;
 };
 
-enum { isolated_most_withheld = 16 };
+enum { isolated_line_bytes = 128, isolated_most_lines = 256 };
 
 /* One for each contestant, kept from call to call; all zero but for what is asked for. */
 struct isolated_call {
@@ -125,14 +124,12 @@ struct isolated_call {
 	int64_t limit_ns;     /* from when it is armed to "ready", and from the ring to "done" */
 	const uint32_t *head; /* by isolated_head_make; the clock starts when it is head_value. NULL: it starts with the ring */
 	uint32_t head_value;
-	uint32_t withheld_count;
-	const struct isolated_withheld *withheld;
-	uint64_t gate;        /* the contestant's, in the judge's mapping; 0: none, and nothing is withheld */
-	int64_t open_ns;      /* when it opens, from the end of the head; without a head it opens before the ring */
-	uint32_t unused;
 	uint32_t probe_count; /* 0: none */
 	const struct isolated_probe *probes;
 	uint8_t *seen;        /* probe_count * isolated_most_probe_bytes, what the probes read */
+	struct isolated_gate *gate; /* the contestant's; NULL: none, and nothing is withheld */
+	int64_t open_ns;      /* when it opens, from the end of the head; without a head it opens before the ring */
+	struct isolated_withheld withheld;
 	/* filled in, by CLOCK_MONOTONIC_RAW: */
 	int64_t head_ns;      /* from the ring to the end of the head; near 0 where it had ended before. 0 without a head */
 	int64_t elapsed_ns;   /* from the end of the head, or the ring, to "done"; 0: "done" came before the end of the head */
@@ -141,8 +138,8 @@ struct isolated_call {
 	double own_ns;        /* NAN where it is no positive finite number */
 };
 
-/* Tells the contestant that a call on this slot comes, and waits until it says that it is ready. Allocates what probes and
- * gate need, so that nothing is allocated later. */
+/* Tells the contestant that a call on this slot comes, and waits until it says that it is ready. Allocates what the
+ * probes need, so that nothing is allocated later. */
 int isolated_arm(struct isolated_call *call);
 
 /* Rings, waits for the head, opens the gate, waits for "done", takes the time, probes. But for the gate it does nothing
@@ -210,7 +207,7 @@ enum isolated_frame_kind {
 	ISOLATED_FRAMES,
 };
 
-struct isolated_hello { uint32_t version, is_cuda; uint64_t gate_bytes; };
+struct isolated_hello { uint32_t version, is_cuda; };
 enum { isolated_version = 1 };
 
 struct isolated_frame {
@@ -249,16 +246,19 @@ void isolated_memory_release(struct isolated_memory *memory);
  *
  * A contestant's GPU must not begin before its input is complete, and nobody may see the input earlier than that. The
  * judge's work and the contestant's are in different contexts, which take turns on the SMs, but in what order is the
- * driver's affair, and copy engines take no turns at all. So there is a word in memory of the GPU that both map: the
- * contestant's work waits for it on the GPU, and the judge writes it behind the last lines of the input.
+ * driver's affair, and copy engines take no turns at all. So some lines of the input, or all, come last, through memory of
+ * the host that both map: the contestant's GPU waits there for the number of the call, and then puts them into the slot.
  */
+struct isolated_gate;
 
-/* Pinned memory, all zero, that the copy engine reads. It stays as long as the process. */
-int isolated_pinned_make(void **address, uint64_t bytes);
-/* The contestant's: maps the gate that came, and loads the kernel that waits. */
-int isolated_gate_import(struct isolated_memory *gate, uint64_t bytes, int descriptor);
-/* Enqueues on the legacy default stream what ends when the gate says this number. */
-int isolated_gate_wait(uint64_t gate, uint32_t number);
+/* The judge's: makes the gate and its descriptor, which goes to the contestant. */
+int isolated_gate_make(struct isolated_gate **gate, int *descriptor);
+/* The contestant's: maps the one that came, and loads the kernel that waits. */
+int isolated_gate_map(int descriptor, struct isolated_gate **gate);
+/* Enqueues on the legacy default stream what waits for the call of this number and makes its input complete, which lies in
+ * the slot at this address. */
+int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot);
+/* Neither is ever given back: they stay as long as the process. */
 
 /* ---- the device ---- */
 

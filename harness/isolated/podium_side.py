@@ -3,7 +3,6 @@
 Every failure of the other side ends the run: Stop has the exit code and a sentence for people, for which `noun` says whose
 process this is. Exit codes are the contract with podium-run (docs/podium-run.md).
 """
-import ctypes
 import os
 from time import perf_counter_ns
 
@@ -19,7 +18,6 @@ MOST_TEXT = 6000
 FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
-GATE_BYTES = 4
 MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
 
 
@@ -113,10 +111,13 @@ class Side:
 	# ---- greeting ----
 
 	def greet(self, is_cuda):
-		self._gate = self._try(wire.memory_make, True, GATE_BYTES) if is_cuda else None
-		hello = wire.Hello(wire.VERSION, int(is_cuda), self._gate.bytes if is_cuda else 0)
-		self._try(wire.send, self._socket, wire.HELLO, bytes(hello), [self._page_descriptor] + ([self._gate.descriptor] if is_cuda else []))
-		os.close(self._page_descriptor)
+		descriptors = [self._page_descriptor]
+		if is_cuda:
+			self._gate, descriptor = wire.gate_make()
+			descriptors.append(descriptor)
+		self._try(wire.send, self._socket, wire.HELLO, bytes(wire.Hello(wire.VERSION, int(is_cuda))), descriptors)
+		for descriptor in descriptors:
+			os.close(descriptor)
 
 	def await_ready(self, limit_s):
 		"""Raises CaseFailed where the submission cannot be imported."""
@@ -249,7 +250,7 @@ class Side:
 	def _command(self, command, device):
 		call = self._call
 		call.command, call.probe_count, call.head, call.cpu = command, 0, None, self._cpus[1]
-		self._withhold(None, device)
+		self._withhold(is_gated=command == wire.EMPTY)
 		call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
@@ -261,12 +262,10 @@ class Side:
 			self._try(wire.ring, call)
 		return float(call.elapsed_ns)
 
-	def _withhold(self, withheld, opens=True):
+	def _withhold(self, withheld=wire.Withheld(), is_gated=True):
 		"""What comes last, and whether the contestant waits for its gate."""
-		self._withheld = withheld
-		self._call.withheld = ctypes.pointer(withheld) if withheld else None
-		self._call.withheld_count = int(withheld is not None)
-		self._call.gate = self._gate.address if self._gate and opens else 0
+		self._call.withheld = withheld
+		self._call.gate = self._gate if is_gated else None
 
 	def open_at(self, after_ns):
 		"""How long after the judge's own work the contestant's input is complete, from the next call on."""
@@ -296,12 +295,12 @@ class Side:
 		self._call.head, self._call.head_value = None, 0
 		if self.device.is_cuda and not image.has_host_tensors():
 			image.put_on_host(self.area, slot)
-			self._withhold(image.withheld(self.area, slot))
+			self._withhold(image.withheld())
 			events = self._enqueue(image, slot, False)
 			self.device.mark_head()
 			self._call.head, self._call.head_value = self.device.head, self.device.head_value
 			return events
-		self._withhold(None)
+		self._withhold()
 		events = self._enqueue(image, slot, True)
 		self.device.synchronize()  # what lies in the host's memory could be read while the GPU is still at it
 		image.put_on_host(self.area, slot)

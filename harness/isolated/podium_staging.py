@@ -16,8 +16,7 @@ import podium_tree as tree
 import podium_wire as wire
 from podium_area import Area
 
-LINE_BYTES = 128           # of a cache: what is copied, compared and poisoned is whole lines
-MOST_WITHHELD = 256        # lines of an input that come at the last moment: all, where there are no more
+LINE_BYTES = wire.LINE_BYTES  # of a cache: what is copied, compared and poisoned is whole lines
 MOST_SLOTS, CPU_SLOTS = 64, 4
 LARGE_BYTES = 64 << 20     # a slot on the CPU device of which there are fewer
 ALIGNMENT = 256
@@ -40,7 +39,6 @@ class Device:
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
-		self.withheld = wire.pinned_make(MOST_WITHHELD * LINE_BYTES) if self.is_cuda else None
 
 	def _find_cache(self):
 		properties = self.tensors.torch.cuda.get_device_properties(0)
@@ -190,21 +188,21 @@ class Image:
 		if flat is None or not device.is_cuda:
 			return
 		lines = self._lines(flat)
-		count = min(len(lines), MOST_WITHHELD)
+		count = min(len(lines), wire.MOST_LINES)
 		self._pitch = len(lines) // count
-		self._first = device.random.randrange(len(lines) - (count - 1) * self._pitch)
-		right = self._some(lines, self._first, count)
-		self._pinned(count).copy_(right)
+		first = device.random.randrange(len(lines) - (count - 1) * self._pitch)
+		right = self._some(lines, first, count)
 		self._wrong = flat.clone()
-		self._some(self._lines(self._wrong), self._first, count).copy_(self._decoys(lines, count))
-		self._count = count
+		self._some(self._lines(self._wrong), first, count).copy_(self._decoys(lines, first, count))
+		self._right = right.cpu().contiguous()
+		self._places = (ctypes.c_uint64 * count)(*range(first * LINE_BYTES, (first + count * self._pitch) * LINE_BYTES, self._pitch * LINE_BYTES))
 
-	def _decoys(self, lines, count):
+	def _decoys(self, lines, first, count):
 		"""What stands in their place meanwhile: noise, where nothing else of the input is to be seen either; else lines of the
 		input, which do not show that they are wrong."""
 		if self._pitch == 1:
 			return self.device.noise((count, LINE_BYTES // 8), lines.device)
-		other = (self._first + self.device.random.randrange(1, self._pitch)) % self._pitch
+		other = (first + self.device.random.randrange(1, self._pitch)) % self._pitch
 		return self._some(lines, other, count)
 
 	def _lines(self, flat):
@@ -213,15 +211,11 @@ class Image:
 	def _some(self, lines, first, count):
 		return lines[first::self._pitch][:count]
 
-	def _pinned(self, count):
-		return self._lines(self.device.tensors.torch.frombuffer(self.device.withheld, dtype=self.device.tensors.torch.uint8)[:count * LINE_BYTES])
-
-	def withheld(self, area, slot):
-		"""What the native part puts in at last; None where there is nothing."""
+	def withheld(self):
+		"""What comes last, for the native part: as long as this image is there."""
 		if self.flats[0] is None:
-			return None
-		return wire.Withheld(area.address(slot, 0) + self._first * LINE_BYTES, ctypes.addressof(self.device.withheld),
-			self._pitch * LINE_BYTES, LINE_BYTES, self._count)
+			return wire.Withheld()
+		return wire.Withheld(ctypes.addressof(self._places), self._right.data_ptr(), len(self._places))
 
 	def put_on_device(self, area, slot, is_whole):
 		"""Enqueues the copy, with or without what is withheld."""

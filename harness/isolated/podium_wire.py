@@ -12,6 +12,7 @@ RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
 HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT, LOAD = range(1, 10)
 VERSION = 1
 MOST_PROBES, PROBE_BYTES = 16, 4096
+LINE_BYTES, MOST_LINES = 128, 256  # of what is withheld
 FRAME_BYTES, MOST_DESCRIPTORS = 65536, 4
 CONTENT_BYTES = FRAME_BYTES - 16
 
@@ -36,7 +37,7 @@ ERRORS = {1: Failed, 2: Gone, 3: TimedOut, 4: Violation}
 
 
 class Hello(ctypes.Structure):
-	_fields_ = [("version", ctypes.c_uint32), ("is_cuda", ctypes.c_uint32), ("gate_bytes", ctypes.c_uint64)]
+	_fields_ = [("version", ctypes.c_uint32), ("is_cuda", ctypes.c_uint32)]
 
 
 class Frame(ctypes.Structure):
@@ -49,17 +50,15 @@ class Probe(ctypes.Structure):
 
 
 class Withheld(ctypes.Structure):
-	_fields_ = [("to", ctypes.c_uint64), ("source", ctypes.c_uint64), ("pitch", ctypes.c_uint64), ("line_bytes", ctypes.c_uint32),
-		("lines", ctypes.c_uint32)]
+	_fields_ = [("places", ctypes.c_void_p), ("lines", ctypes.c_void_p), ("count", ctypes.c_uint64)]
 
 
 class Call(ctypes.Structure):
 	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32), ("command", ctypes.c_uint32),
 		("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("limit_ns", ctypes.c_int64),
-		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("withheld_count", ctypes.c_uint32),
-		("withheld", ctypes.POINTER(Withheld)), ("gate", ctypes.c_uint64), ("open_ns", ctypes.c_int64),
-		("unused", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
-		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("head_ns", ctypes.c_int64),
+		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
+		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("gate", ctypes.c_void_p),
+		("open_ns", ctypes.c_int64), ("withheld", Withheld), ("head_ns", ctypes.c_int64),
 		("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64), ("status", ctypes.c_uint32), ("spec", ctypes.c_uint32),
 		("own_ns", ctypes.c_double)]
 
@@ -100,9 +99,9 @@ _FUNCTIONS = {
 	"receive": [_int, _pointer(Frame), _pointer(_int), _i64],
 	"memory_make": [_pointer(Memory), _u32, _u64],
 	"memory_import": [_pointer(Memory), _u32, _u64, _int],
-	"pinned_make": [_pointer(_page), _u64],
-	"gate_import": [_pointer(Memory), _u64, _int],
-	"gate_wait": [_u64, _u32],
+	"gate_make": [_pointer(ctypes.c_void_p), _pointer(_int)],
+	"gate_map": [_int, _pointer(ctypes.c_void_p)],
+	"gate_wait": [ctypes.c_void_p, _u32, _u64],
 	"cuda_open": [],
 	"device_look": [ctypes.c_char_p, _pointer(DeviceState)],
 }
@@ -149,6 +148,18 @@ def page_map(descriptor):
 	page = ctypes.c_void_p()
 	_succeed(_native.isolated_page_map(descriptor, ctypes.byref(page)))
 	return page
+
+
+def gate_make():
+	gate, descriptor = ctypes.c_void_p(), ctypes.c_int(-1)
+	_succeed(_native.isolated_gate_make(ctypes.byref(gate), ctypes.byref(descriptor)))
+	return gate, descriptor.value
+
+
+def gate_map(descriptor):
+	gate = ctypes.c_void_p()
+	_succeed(_native.isolated_gate_map(descriptor, ctypes.byref(gate)))
+	return gate
 
 
 def armed(page):
@@ -243,19 +254,6 @@ def memory_import(is_cuda, count, descriptor):
 
 def memory_release(memory):
 	_native.isolated_memory_release(ctypes.byref(memory))
-
-
-def gate_import(count, descriptor):
-	memory = Memory()
-	_succeed(_native.isolated_gate_import(ctypes.byref(memory), count, descriptor))
-	return memory
-
-
-def pinned_make(count):
-	"""An array of bytes that the copy engine reads as well."""
-	address = ctypes.c_void_p()
-	_succeed(_native.isolated_pinned_make(ctypes.byref(address), count))
-	return (ctypes.c_uint8 * count).from_address(address.value)
 
 
 def host_bytes(memory):

@@ -13,16 +13,6 @@ static struct {
 	uint8_t *landing;   /* pinned; a place for each probe */
 } probes;
 
-int isolated_stream_beside(struct CUstream_st **stream)
-{
-	static struct CUstream_st *made;
-	int rc = isolated_cuda_open();
-	if (!rc && !made)
-		rc = CUDA_DO(stream_make, &made, CUDA_STREAM_ON_ITS_OWN);
-	*stream = made;
-	return rc;
-}
-
 static bool any_on_gpu(const struct isolated_call *call)
 {
 	for (uint32_t i = 0; i < call->probe_count; i++)
@@ -39,9 +29,11 @@ static uint8_t *place(uint8_t *places, uint32_t probe)
 static int prepare_gpu(void)
 {
 	void *landing = probes.landing;
-	int rc = isolated_stream_beside(&probes.stream);
+	int rc = isolated_cuda_open();
 	if (!rc && !landing)
 		rc = isolated_pinned_make(&landing, (size_t)isolated_most_probes * isolated_most_probe_bytes);
+	if (!rc && !probes.stream)
+		rc = CUDA_DO(stream_make, &probes.stream, CUDA_STREAM_ON_ITS_OWN);
 	probes.landing = landing;
 	return rc;
 }

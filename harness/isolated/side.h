@@ -96,12 +96,12 @@ public:
 		int descriptor;
 		succeed(isolated_page_make(&call_.page, &descriptor));
 		call_.socket = socket;
+		int descriptors[] = {descriptor, -1};
 		if (device) {
-			gate_ = Memory(true, sizeof(std::uint32_t));
+			succeed(isolated_gate_make(&gate_, &descriptors[1]));
 			succeed(isolated_head_make(&head_));
 		}
-		isolated_hello hello = {isolated_version, device != nullptr, gate_.bytes()};
-		int descriptors[] = {descriptor, gate_.descriptor()};
+		isolated_hello hello = {isolated_version, device != nullptr};
 		mail_->send(ISOLATED_HELLO, hello, descriptors, device ? 2 : 1);
 		call_.probes = probes_.data();
 		call_.seen = seen_.data();
@@ -144,7 +144,7 @@ public:
 			throw *broken;
 		call_.probe_count = 0;
 		call_.head = nullptr;
-		call_.gate = 0;
+		call_.gate = nullptr;
 		succeed(isolated_ring(&call_));
 		return std::nullopt;
 	}
@@ -301,13 +301,13 @@ private:
 	struct Copied { const std::byte *from; std::size_t place, bytes; };
 	struct Probed { std::size_t place; std::uint32_t bytes; bool is_cuda; };
 
-	/* Lines of a part of the input, one in each pitch, from `first` on; `at`: in pinned memory. */
+	/* Lines of a part of the input, one in each pitch, from `first` on. */
 	struct Hidden {
-		Piece piece;
-		std::size_t lines, pitch, first, bytes, at;
+		const Piece *piece;
+		std::size_t lines, pitch, first;
 	};
 
-	static constexpr std::size_t line_bytes = 128, most_withheld_lines = 256;
+	static constexpr std::size_t line_bytes = isolated_line_bytes;
 
 	static double since(std::chrono::steady_clock::time_point began)
 	{
@@ -407,35 +407,36 @@ private:
 
 	/* ---- what comes last ---- */
 
-	void withhold_nothing(bool has_gate)
+	void withhold_nothing(bool is_gated)
 	{
 		hidden_.clear();
-		call_.withheld_count = 0;
-		call_.gate = has_gate ? reinterpret_cast<std::uint64_t>(gate_.data()) : 0;
+		places_.clear();
+		call_.withheld = {};
+		call_.gate = is_gated ? gate_ : nullptr;
 	}
 
 	/* Some lines of each part of the input, anew for each call: copy engines work while another process has the processors of
 	 * a GPU, so that a contestant could read its input before the clock runs. All of them, where there are no more. */
 	void choose_withheld(const std::vector<Piece> &pieces)
 	{
-		std::size_t all = 0, used = 0;
+		std::size_t all = 0;
 		for (const Piece &piece : pieces)
 			all += lines_of(piece);
+		lines_.resize(isolated_most_lines * line_bytes);
 		for (const Piece &piece : pieces) {
-			if (!piece.bytes || hidden_.size() == isolated_most_withheld)
+			std::size_t lines = lines_of(piece), share = std::max<std::size_t>(1, isolated_most_lines * lines / std::max<std::size_t>(all, isolated_most_lines));
+			std::size_t count = std::min({lines, share, isolated_most_lines - places_.size()});
+			if (!piece.bytes || !count)
 				continue;
-			std::size_t lines = lines_of(piece), share = std::max<std::size_t>(1, most_withheld_lines * lines / std::max(all, most_withheld_lines));
-			std::size_t count = std::min(lines, share), pitch = lines / count;
-			Hidden one = {piece, count, pitch, unforeseen() % (lines - (count - 1) * pitch), std::min(line_bytes, piece.bytes), used};
-			device_->copy_lines(pinned() + used, one.bytes, piece.data + one.first * line_bytes, pitch * line_bytes, one.bytes, count);
-			used += count * line_bytes;
-			withheld_[hidden_.size()] = {reinterpret_cast<std::uint64_t>(inputs_.device_at(slot_) + piece.place + one.first * line_bytes),
-				reinterpret_cast<std::uint64_t>(pinned() + one.at), pitch * line_bytes, static_cast<std::uint32_t>(one.bytes),
-				static_cast<std::uint32_t>(count)};
+			Hidden one = {&piece, count, lines / count, 0};
+			one.first = unforeseen() % (lines - (count - 1) * one.pitch);
+			device_->copy_lines(lines_.data() + places_.size() * line_bytes, line_bytes, piece.data + one.first * line_bytes,
+				one.pitch * line_bytes, std::min(line_bytes, piece.bytes), count);
+			for (std::size_t i = 0; i < count; i++)
+				places_.push_back(piece.place + (one.first + i * one.pitch) * line_bytes);
 			hidden_.push_back(one);
 		}
-		call_.withheld = withheld_.data();
-		call_.withheld_count = static_cast<std::uint32_t>(hidden_.size());
+		call_.withheld = {places_.data(), reinterpret_cast<const std::uint8_t *>(lines_.data()), places_.size()};
 	}
 
 	/* What stands in their place meanwhile: noise, where nothing else is to be seen either; else other lines of the input, which
@@ -443,26 +444,17 @@ private:
 	void spoil_withheld(std::uint64_t seed)
 	{
 		for (const Hidden &one : hidden_) {
-			std::byte *there = inputs_.device_at(slot_) + one.piece.place + one.first * line_bytes;
-			std::size_t other = one.pitch > 1 ? (one.first + 1 + unforeseen() % (one.pitch - 1)) % one.pitch : 0;
+			std::byte *there = inputs_.device_at(slot_) + one.piece->place + one.first * line_bytes;
+			std::size_t bytes = std::min(line_bytes, one.piece->bytes), pitch = one.pitch * line_bytes;
 			if (one.pitch > 1)
-				device_->copy_lines(there, one.pitch * line_bytes, one.piece.data + other * line_bytes, one.pitch * line_bytes, one.bytes, one.lines);
+				device_->copy_lines(there, pitch, one.piece->data + (one.first + 1 + unforeseen() % (one.pitch - 1)) % one.pitch * line_bytes, pitch,
+					bytes, one.lines);
 			else
-				device_->poison(there, one.lines * one.bytes, false, seed + one.at);
+				device_->poison(there, one.lines * bytes, false, seed + one.first);
 		}
 	}
 
 	static std::size_t lines_of(const Piece &piece) { return std::max<std::size_t>(1, piece.bytes / line_bytes); }
-
-	std::byte *pinned()
-	{
-		void *made;
-		if (!pinned_) {
-			succeed(isolated_pinned_make(&made, (most_withheld_lines + isolated_most_withheld) * line_bytes));
-			pinned_ = static_cast<std::byte *>(made);
-		}
-		return pinned_;
-	}
 
 	/* The clock starts when the GPU comes to this. */
 	void mark_head()
@@ -572,10 +564,10 @@ private:
 	Device *device_;
 	isolated_call call_ = {};
 	std::uint32_t *head_ = nullptr;
-	Memory gate_;
-	std::byte *pinned_ = nullptr;
-	std::vector<Hidden> hidden_;
-	std::array<isolated_withheld, isolated_most_withheld> withheld_ = {};
+	isolated_gate *gate_ = nullptr;
+	std::vector<Hidden> hidden_;          /* what is withheld, */
+	std::vector<std::uint64_t> places_;   /* line by line, */
+	std::vector<std::byte> lines_;        /* and what is right there */
 	Slots inputs_, outputs_;
 	std::uint32_t slot_ = 0;
 	int unanswered_ = 0, specs_ = 0;

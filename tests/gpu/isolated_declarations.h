@@ -39,6 +39,8 @@ SAME_VALUE(CUDA_LEAST_GRANULARITY, CU_MEM_ALLOC_GRANULARITY_MINIMUM)
 SAME_VALUE(CUDA_STREAM_ON_ITS_OWN, CU_STREAM_NON_BLOCKING)
 SAME_VALUE(CUDA_HOST_FOR_ALL_CONTEXTS, CU_MEMHOSTALLOC_PORTABLE)
 SAME_VALUE(CUDA_HOST_FOR_DEVICE, CU_MEMHOSTALLOC_DEVICEMAP)
+SAME_VALUE(CUDA_HOST_FOR_ALL_CONTEXTS, CU_MEMHOSTREGISTER_PORTABLE)
+SAME_VALUE(CUDA_HOST_FOR_DEVICE, CU_MEMHOSTREGISTER_DEVICEMAP)
 SAME_VALUE(CUDA_WRITE_AFTER_ALL, CU_STREAM_WRITE_VALUE_DEFAULT)
 
 SAME_VALUE(sizeof(struct cuda_place), sizeof(CUmemLocation))
@@ -54,34 +56,12 @@ SAME_PLACE(struct cuda_memory_kind, place, CUmemAllocationProp, location)
 SAME_PLACE(struct cuda_memory_kind, unused, CUmemAllocationProp, win32HandleMetaData)
 SAME_PLACE(struct cuda_memory_kind, flags, CUmemAllocationProp, allocFlags)
 
-SAME_VALUE(CUDA_ROWS_ON_HOST, CU_MEMORYTYPE_HOST)
-SAME_VALUE(CUDA_ROWS_ON_DEVICE, CU_MEMORYTYPE_DEVICE)
-SAME_VALUE(sizeof(struct cuda_rows), sizeof(CUDA_MEMCPY2D))
-SAME_PLACE(struct cuda_rows, from_x, CUDA_MEMCPY2D, srcXInBytes)
-SAME_PLACE(struct cuda_rows, from_y, CUDA_MEMCPY2D, srcY)
-SAME_PLACE(struct cuda_rows, from_kind, CUDA_MEMCPY2D, srcMemoryType)
-SAME_PLACE(struct cuda_rows, from_host, CUDA_MEMCPY2D, srcHost)
-SAME_PLACE(struct cuda_rows, from_device, CUDA_MEMCPY2D, srcDevice)
-SAME_PLACE(struct cuda_rows, from_array, CUDA_MEMCPY2D, srcArray)
-SAME_PLACE(struct cuda_rows, from_pitch, CUDA_MEMCPY2D, srcPitch)
-SAME_PLACE(struct cuda_rows, to_x, CUDA_MEMCPY2D, dstXInBytes)
-SAME_PLACE(struct cuda_rows, to_y, CUDA_MEMCPY2D, dstY)
-SAME_PLACE(struct cuda_rows, to_kind, CUDA_MEMCPY2D, dstMemoryType)
-SAME_PLACE(struct cuda_rows, to_host, CUDA_MEMCPY2D, dstHost)
-SAME_PLACE(struct cuda_rows, to_device, CUDA_MEMCPY2D, dstDevice)
-SAME_PLACE(struct cuda_rows, to_array, CUDA_MEMCPY2D, dstArray)
-SAME_PLACE(struct cuda_rows, to_pitch, CUDA_MEMCPY2D, dstPitch)
-SAME_PLACE(struct cuda_rows, row_bytes, CUDA_MEMCPY2D, WidthInBytes)
-SAME_PLACE(struct cuda_rows, rows, CUDA_MEMCPY2D, Height)
-
 /* Seen to be the same, our structs stand for the library's in the calls. */
 #define cuda_memory_kind CUmemAllocationProp_st
 #define cuda_access CUmemAccessDesc_st
-#define cuda_rows CUDA_MEMCPY2D_st
 CUDA_CALLS(SAME_TYPE)
 #undef cuda_memory_kind
 #undef cuda_access
-#undef cuda_rows
 #endif
 
 #ifdef NVML_API_VERSION

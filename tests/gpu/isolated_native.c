@@ -20,7 +20,7 @@
 
 enum {
 	output_words = 1 << 14, output_bytes = output_words * 4, cache_bytes = 256 << 20, rounds = 300, probe_rounds = 60,
-	POISON = 0x7fc0dead, FINISHED = 0x3f800000, lines = 256, line_bytes = 128,
+	POISON = 0x7fc0dead, FINISHED = 0x3f800000,
 };
 
 /* What the contestant does in a call: the low bits of the slot; the rest is the duration in us. */
@@ -160,7 +160,7 @@ static void work_beside_the_sms(const struct kernels *kernels, bool with_kernel,
 		launch_nothing(kernels);
 }
 
-static void serve(struct isolated_page *page, int socket, const struct kernels *kernels, uint64_t output, uint64_t gate)
+static void serve(struct isolated_page *page, int socket, const struct kernels *kernels, uint64_t output, struct isolated_gate *gate)
 {
 	struct isolated_order order;
 	struct isolated_affinity affinity;
@@ -176,7 +176,7 @@ static void serve(struct isolated_page *page, int socket, const struct kernels *
 		MUST(isolated_stand_by(page, socket));
 		double own = 1;
 		if (order.slot & GATED)
-			MUST(isolated_gate_wait(gate, order.number));
+			MUST(isolated_gate_wait(gate, order.number, output));
 		if (order.command == ISOLATED_EMPTY)
 			launch_nothing(kernels);
 		else if ((order.slot & WORK) >= COPY)
@@ -193,15 +193,14 @@ static void be_contestant(int socket, const char *path)
 {
 	static struct isolated_frame frame;
 	struct isolated_page *page;
-	struct isolated_memory output, gate;
-	struct isolated_hello hello;
+	struct isolated_memory output;
+	struct isolated_gate *gate;
 	int descriptors[isolated_most_descriptors];
 	char names[512] = "";
 	enter_namespaces(names, sizeof names);
 	MUST(isolated_receive(socket, &frame, descriptors, -1));
-	memcpy(&hello, frame.content, sizeof hello);
 	MUST(isolated_page_map(descriptors[0], &page));
-	MUST(isolated_gate_import(&gate, hello.gate_bytes, descriptors[1]));
+	MUST(isolated_gate_map(descriptors[1], &gate));
 	struct kernels kernels = load_kernels(path);
 	launch_nothing(&kernels);
 	answer(socket, ISOLATED_READY, names);
@@ -210,16 +209,18 @@ static void be_contestant(int socket, const char *path)
 	memcpy(&bytes, frame.content, sizeof bytes);
 	MUST(isolated_memory_import(&output, 1, bytes, descriptors[0]));
 	answer(socket, ISOLATED_MAPPED, "");
-	serve(page, socket, &kernels, output.address, gate.address);
+	serve(page, socket, &kernels, output.address, gate);
 }
 
 /* ---- the judge ---- */
 
 struct judge {
 	struct isolated_call call;
-	struct isolated_memory output, gate;
+	struct isolated_memory output;
+	struct isolated_gate *gate;
 	CUdeviceptr cache;
-	void *lines; /* what is withheld, pinned */
+	uint64_t places[isolated_most_lines]; /* of what is withheld */
+	uint8_t lines[isolated_most_lines][isolated_line_bytes];
 	uint32_t *head, head_value;
 	struct isolated_probe probes[2];
 	uint8_t seen[2 * isolated_most_probe_bytes];
@@ -265,7 +266,7 @@ static bool output_is(const struct judge *judge, uint32_t expected)
 static void open_judge(struct judge *judge, int socket)
 {
 	static struct isolated_frame frame;
-	int page, own_cpu, cpu;
+	int page, gate, own_cpu, cpu;
 	struct isolated_affinity affinity;
 	*judge = (struct judge){ .held = true };
 	MUST(isolated_choose_cpus(&own_cpu, &cpu));
@@ -278,10 +279,11 @@ static void open_judge(struct judge *judge, int socket)
 	CUDA(cuMemAlloc(&judge->cache, cache_bytes));
 	judge->probes[0] = (struct isolated_probe){ .address = judge->output.address, .bytes = 8, .is_cuda = 1 };
 	judge->probes[1] = (struct isolated_probe){ .address = judge->output.address + output_bytes - 4096, .bytes = 4096, .is_cuda = 1 };
-	MUST(isolated_memory_make(&judge->gate, 1, 4));
-	MUST(isolated_pinned_make(&judge->lines, lines * line_bytes));
-	const struct isolated_hello hello = { isolated_version, 1, judge->gate.bytes };
-	send_descriptors(socket, ISOLATED_HELLO, (const int[]){ page, judge->gate.descriptor }, 2, &hello, sizeof hello);
+	for (uint64_t i = 0; i < isolated_most_lines; i++)
+		judge->places[i] = i * (output_bytes / isolated_most_lines);
+	MUST(isolated_gate_make(&judge->gate, &gate));
+	const struct isolated_hello hello = { isolated_version, 1 };
+	send_descriptors(socket, ISOLATED_HELLO, (const int[]){ page, gate }, 2, &hello, sizeof hello);
 	expect(socket, ISOLATED_READY, &frame);
 	check_namespaces(&frame);
 	send_descriptors(socket, ISOLATED_OUTPUTS, &judge->output.descriptor, 1, &judge->output.bytes, sizeof judge->output.bytes);
@@ -308,11 +310,9 @@ static void one_call(struct judge *judge, const struct way *way)
 	struct isolated_call *call = &judge->call;
 	call->command = way->command;
 	call->slot = (uint32_t)way->work | (way->is_gated ? GATED : 0) | way->us << 8;
-	call->gate = way->is_gated ? judge->gate.address : 0;
+	call->gate = way->is_gated ? judge->gate : NULL;
 	call->open_ns = way->open_us * INT64_C(1000);
-	const struct isolated_withheld withheld = { judge->output.address, (uintptr_t)judge->lines, output_bytes / lines, line_bytes, lines };
-	call->withheld = &withheld;
-	call->withheld_count = way->is_gated;
+	call->withheld = (struct isolated_withheld){ judge->places, judge->lines[0], isolated_most_lines };
 	call->probe_count = way->has_probes ? 2 : 0;
 	call->head = way->has_head ? judge->head : NULL;
 	memset(judge->seen, 0, sizeof judge->seen);
@@ -377,8 +377,9 @@ static void print_costs(struct judge *judge)
 		{ "null call behind a head, with 2 probes", ISOLATED_EMPTY, 0, 0, true, true, false, 0 },
 		{ "null call, its gate opens with the end of the head", ISOLATED_EMPTY, 0, 0, true, false, true, 0 },
 		{ "null call, its gate opens 100 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 100 },
-		{ "null call, its gate opens 130 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 130 },
-		{ "null call, its gate opens 300 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 300 },
+		{ "null call, its gate opens 135 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 135 },
+		{ "null call, its gate opens 145 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 145 },
+		{ "null call, its gate opens 160 us later", ISOLATED_EMPTY, 0, 0, true, false, true, 160 },
 	};
 	static const struct way beside[] = {
 		{ "no kernel: 4 KiB to the host and back, behind a head", ISOLATED_CALL, COPY, 0, true, false, false, 0 },

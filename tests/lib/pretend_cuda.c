@@ -150,6 +150,12 @@ unsigned int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 	return *address == MAP_FAILED || flags != (CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
 }
 
+unsigned int cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
+{
+	REFUSE("cuMemHostRegister_v2");
+	return !address || !bytes || flags != (CUDA_HOST_FOR_ALL_CONTEXTS | CUDA_HOST_FOR_DEVICE);
+}
+
 unsigned int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *host, unsigned int flags)
 {
 	*address = (uintptr_t)host;
@@ -159,10 +165,10 @@ unsigned int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *hos
 /* ---- streams ---- */
 
 struct work {
-	enum { WRITE, COPY, COPY_ROWS, WAIT } what;
+	enum { WRITE, COPY, WAIT } what;
 	unsigned long long from;
 	void *to;
-	size_t bytes, rows, from_pitch, to_pitch;
+	size_t bytes;
 	uint32_t value;
 };
 
@@ -172,16 +178,27 @@ struct CUstream_st {
 	unsigned int added, did;
 };
 
+/* What the kernel in gate.c does. */
+static void wait_for_gate(const uint32_t *gate, uint32_t number, char *slot)
+{
+	enum { places_at = 64, lines_at = 2112, line_bytes = 128 };
+	while (__atomic_load_n(gate, __ATOMIC_ACQUIRE) != number)
+		usleep(20);
+	for (uint32_t i = 0; i < gate[1]; i++) {
+		uint64_t place;
+		memcpy(&place, (const char *)gate + places_at + i * sizeof place, sizeof place);
+		memcpy(slot + place, (const char *)gate + lines_at + i * line_bytes, line_bytes);
+	}
+}
+
 static void do_work(const struct work *work)
 {
 	if (work->what == WRITE)
 		__atomic_store_n((uint32_t *)work->to, work->value, __ATOMIC_RELEASE);
 	if (work->what == COPY)
 		memcpy(work->to, (const void *)(uintptr_t)work->from, work->bytes);
-	for (size_t row = 0; work->what == COPY_ROWS && row < work->rows; row++)
-		memcpy((char *)work->to + row * work->to_pitch, (const char *)(uintptr_t)work->from + row * work->from_pitch, work->bytes);
-	while (work->what == WAIT && __atomic_load_n((uint32_t *)work->to, __ATOMIC_ACQUIRE) != work->value)
-		usleep(20);
+	if (work->what == WAIT)
+		wait_for_gate((const uint32_t *)work->to, work->value, (char *)(uintptr_t)work->from);
 }
 
 static void *run_stream(void *argument)
@@ -248,21 +265,7 @@ unsigned int cuMemcpyDtoHAsync_v2(void *host, unsigned long long device, size_t 
 	return add_work(stream, (struct work){ .what = COPY, .from = device, .to = host, .bytes = bytes });
 }
 
-unsigned int cuMemcpyHtoDAsync_v2(unsigned long long device, const void *host, size_t bytes, struct CUstream_st *stream)
-{
-	REFUSE("cuMemcpyHtoDAsync_v2");
-	return add_work(stream, (struct work){ .what = COPY, .from = (uintptr_t)host, .to = (void *)(uintptr_t)device, .bytes = bytes });
-}
-
-unsigned int cuMemcpy2DAsync_v2(const struct cuda_rows *rows, struct CUstream_st *stream)
-{
-	REFUSE("cuMemcpy2DAsync_v2");
-	return rows->from_kind != CUDA_ROWS_ON_HOST || rows->to_kind != CUDA_ROWS_ON_DEVICE || add_work(stream, (struct work){ .what = COPY_ROWS,
-		.from = (uintptr_t)rows->from_host, .to = (void *)(uintptr_t)rows->to_device, .bytes = rows->row_bytes, .rows = rows->rows,
-		.from_pitch = rows->from_pitch, .to_pitch = rows->to_pitch });
-}
-
-/* ---- kernels: the one that there is waits for a word of a number ---- */
+/* ---- kernels: there is one ---- */
 
 unsigned int cuModuleLoadData(struct CUmod_st **module, const void *image)
 {
@@ -284,7 +287,7 @@ unsigned int cuLaunchKernel(struct CUfunc_st *function, unsigned int grid_x, uns
 	REFUSE("cuLaunchKernel");
 	if (!legacy && cuStreamCreate(&legacy, CUDA_STREAM_ON_ITS_OWN))
 		return 1;
-	return function != (struct CUfunc_st *)&pretend_cuda || grid_x * grid_y * grid_z * block_x * block_y * block_z != 1 || shared_bytes || stream
-		|| extra || add_work(legacy, (struct work){ .what = WAIT, .to = (void *)(uintptr_t)*(uint64_t *)parameters[0],
-		.value = *(uint32_t *)parameters[1] });
+	return function != (struct CUfunc_st *)&pretend_cuda || grid_x * grid_y * grid_z * block_x * block_y * block_z != 2048 || shared_bytes || stream
+		|| extra || add_work(legacy, (struct work){ .what = WAIT, .to = *(void **)parameters[0],
+		.value = *(uint32_t *)parameters[1], .from = *(uint64_t *)parameters[2] });
 }

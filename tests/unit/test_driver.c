@@ -192,16 +192,6 @@ static void end(struct match *match)
 	assert_nothing_is_left();
 }
 
-static void end_by_force(struct match *match)
-{
-	close(match->call.socket);
-	kill(match->contestant, SIGKILL);
-	assert_int_equal(waitpid(match->contestant, NULL, 0), match->contestant);
-	isolated_page_unmap(match->call.page);
-	isolated_memory_release(&match->output);
-	assert_nothing_is_left();
-}
-
 static int call_once(struct match *match, uint32_t slot)
 {
 	match->call.slot = slot;
@@ -287,69 +277,66 @@ static void the_end_of_the_head_is_marked_in_its_stream(void **state)
 
 /* ---- the gate ---- */
 
-enum { LINES = 3, LINE = 16, PITCH = 4096 };
+enum { LINES = 3, PITCH = 4096 };
 
 /* Its GPU waits for the gate. Says "done" with the number of the lines that were right then as the spec. */
-static int wait_at_the_gate(int page_descriptor, int socket, const struct isolated_memory *input, const struct isolated_memory *gate)
+static int wait_at_the_gate(int page_descriptor, int socket, const struct isolated_memory *input, int gate_descriptor)
 {
 	struct isolated_page *page;
 	struct isolated_order order;
-	struct isolated_memory mine, word;
+	struct isolated_memory mine;
+	struct isolated_gate *gate;
 	if (isolated_page_map(page_descriptor, &page) || isolated_memory_import(&mine, 1, input->bytes, dup(input->descriptor))
-		|| isolated_gate_import(&word, gate->bytes, dup(gate->descriptor)))
+		|| isolated_gate_map(gate_descriptor, &gate))
 		return 1;
 	while (!isolated_await(page, socket, &order) && !isolated_stand_by(page, socket)) {
-		if (isolated_gate_wait(word.address, order.number) || isolated_cuda.context_wait())
+		if (isolated_gate_wait(gate, order.number, mine.address) || isolated_cuda.context_wait())
 			return 1;
 		uint32_t right = 0;
-		for (int i = 0; i < LINES; i++)
-			right += ((const uint8_t *)(uintptr_t)mine.address)[i * PITCH + LINE - 1] == order.number + (uint32_t)i;
+		for (uint32_t i = 0; i < LINES; i++)
+			right += ((const uint8_t *)(uintptr_t)mine.address)[i * PITCH + isolated_line_bytes - 1] == order.number + i;
 		isolated_done(page, ISOLATED_RETURNED, right, 1);
 	}
 	return 0;
 }
 
-static void begin_gated(struct match *match, struct isolated_memory *gate)
+static void begin_gated(struct match *match)
 {
-	int ends[2], page_descriptor;
+	int ends[2], page_descriptor, gate_descriptor;
 	*match = (struct match){ .call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = INT64_C(20000000000) } };
 	assert_int_equal(isolated_memory_make(&match->output, 1, LAST), 0);
-	assert_int_equal(isolated_memory_make(gate, 1, 4), 0);
+	assert_int_equal(isolated_gate_make(&match->call.gate, &gate_descriptor), 0);
 	assert_int_equal(isolated_page_make(&match->call.page, &page_descriptor), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	match->contestant = fork();
 	if (match->contestant == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[0]);
-		_exit(wait_at_the_gate(page_descriptor, ends[1], &match->output, gate));
+		_exit(wait_at_the_gate(page_descriptor, ends[1], &match->output, gate_descriptor));
 	}
 	close(ends[1]);
 	close(page_descriptor);
+	close(gate_descriptor);
 	match->call.socket = ends[0];
-	match->call.gate = gate->address;
 }
 
-static void the_gate_opens_behind_the_last_lines(void **state)
+static void what_is_withheld_is_there_behind_the_gate(void **state)
 {
 	(void)state;
+	static const uint64_t places[LINES] = { 0, PITCH, 2 * PITCH };
 	struct match match;
-	struct isolated_memory gate;
 	struct CUstream_st *stream;
 	uint32_t *word;
-	void *lines;
-	begin_gated(&match, &gate);
-	assert_int_equal(isolated_pinned_make(&lines, (uint64_t)LINES * LINE), 0);
+	uint8_t lines[LINES][isolated_line_bytes];
+	begin_gated(&match);
 	assert_int_equal(isolated_head_make(&word), 0);
 	assert_int_equal(isolated_cuda.stream_make(&stream, CUDA_STREAM_ON_ITS_OWN), 0);
-	const struct isolated_withheld withheld = { .to = match.output.address, .from = (uintptr_t)lines, .pitch = PITCH, .line_bytes = LINE,
-		.lines = LINES };
-	match.call.withheld = &withheld;
-	match.call.withheld_count = 1;
 	match.call.open_ns = 2 * 1000000;
 	for (uint32_t i = 1; i <= 8; i++) {
 		const bool has_head = i % 2;
 		for (uint32_t line = 0; line < LINES; line++)
-			memset((uint8_t *)lines + line * LINE, (int)(i + line), LINE);
+			memset(lines[line], (int)(i + line), sizeof lines[line]);
+		match.call.withheld = (struct isolated_withheld){ places, lines[0], LINES };
 		match.call.head = has_head ? word : NULL;
 		match.call.head_value = i;
 		assert_int_equal(isolated_head_mark((uint64_t)(uintptr_t)stream, word, i), 0);
@@ -358,48 +345,30 @@ static void the_gate_opens_behind_the_last_lines(void **state)
 		assert_int_equal(match.call.spec, LINES);
 		assert_true(!has_head || match.call.elapsed_ns >= match.call.open_ns);
 	}
-	isolated_memory_release(&gate);
 	end(&match);
 }
 
-static void a_gate_that_cannot_open_is_told(void **state)
+static void no_more_is_withheld_than_there_is_room_for(void **state)
 {
 	(void)state;
-	static const char *const calls[] = { "cuMemcpy2DAsync_v2", "cuMemcpyHtoDAsync_v2" };
-	struct match match;
-	struct isolated_memory gate;
-	const struct isolated_withheld withheld = { .line_bytes = LINE, .lines = 1 };
-	begin_gated(&match, &gate);
-	match.call.withheld = &withheld;
-	match.call.withheld_count = 1;
-	pretends->refuses = calls[0];
-	assert_int_equal(isolated_arm(&match.call), 0);
-	assert_int_equal(isolated_ring(&match.call), ISOLATED_FAILED);
-	assert_non_null(strstr(isolated_why(), calls[0]));
-	match.call.withheld_count = 0;
-	pretends->refuses = calls[1];
-	assert_int_equal(isolated_ring(&match.call), ISOLATED_FAILED);
-	assert_non_null(strstr(isolated_why(), calls[1]));
-	pretends->refuses = NULL;
-	match.call.withheld_count = isolated_most_withheld + 1;
-	assert_int_equal(isolated_arm(&match.call), ISOLATED_FAILED);
-	assert_string_equal(isolated_why(), "A call cannot withhold 17 pieces.");
-	isolated_memory_release(&gate);
-	end_by_force(&match);
+	struct isolated_call call = { .command = ISOLATED_CALL, .withheld = { .count = isolated_most_lines + 1 } };
+	assert_int_equal(isolated_arm(&call), ISOLATED_FAILED);
+	assert_string_equal(isolated_why(), "A call cannot withhold 257 lines.");
 }
 
-static void a_kernel_that_cannot_be_loaded_is_told(void **state)
+static void a_gate_that_the_gpu_cannot_see_is_told(void **state)
 {
 	(void)state;
-	struct isolated_memory gate, imported;
-	assert_int_equal(isolated_memory_make(&gate, 1, 4), 0);
-	pretends->refuses = "cuModuleLoadData";
-	assert_int_equal(isolated_gate_import(&imported, gate.bytes, dup(gate.descriptor)), ISOLATED_FAILED);
-	assert_string_equal(isolated_why(), "The CUDA driver refused cuModuleLoadData: PRETEND_ERROR (999).");
-	pretends->refuses = NULL;
-	isolated_memory_release(&imported);
-	isolated_memory_release(&gate);
-	assert_nothing_is_left();
+	static const char *const calls[] = { "cuModuleLoadData", "cuMemHostRegister_v2" };
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		struct isolated_gate *gate;
+		int descriptor;
+		assert_int_equal(isolated_gate_make(&gate, &descriptor), 0);
+		pretends->refuses = calls[i];
+		assert_int_equal(isolated_gate_map(descriptor, &gate), ISOLATED_FAILED);
+		assert_non_null(strstr(isolated_why(), calls[i]));
+		pretends->refuses = NULL;
+	}
 }
 
 /* ---- NVML ---- */
@@ -440,8 +409,8 @@ int main(void)
 		cmocka_unit_test(memory_of_the_gpu_is_mapped_by_two), cmocka_unit_test(what_cannot_be_had_leaves_nothing_behind),
 		cmocka_unit_test(probes_see_what_is_there_at_done), cmocka_unit_test(a_call_that_fails_is_not_probed),
 		cmocka_unit_test(a_driver_that_refuses_a_probe_is_told), cmocka_unit_test(the_end_of_the_head_is_marked_in_its_stream),
-		cmocka_unit_test(the_gate_opens_behind_the_last_lines), cmocka_unit_test(a_gate_that_cannot_open_is_told),
-		cmocka_unit_test(a_kernel_that_cannot_be_loaded_is_told),
+		cmocka_unit_test(what_is_withheld_is_there_behind_the_gate),
+		cmocka_unit_test(no_more_is_withheld_than_there_is_room_for), cmocka_unit_test(a_gate_that_the_gpu_cannot_see_is_told),
 		cmocka_unit_test(done_is_said_once_the_gpu_has_ended), cmocka_unit_test(a_gpu_that_is_not_there_has_no_state),
 	};
 	return cmocka_run_group_tests(tests, load, NULL);
