@@ -37,7 +37,7 @@ struct Rule {
 	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
 	double empty_ns;                     /* what the empty kernel of the constant takes itself: no part of it */
 	std::size_t calibrations;            /* blocks of empty kernels before a submission is loaded */
-	double open_before_ns;               /* so long before a contestant usually has the GPU its input is complete */
+	double open_before_ns;               /* so long before a call usually ends its gate opens: when its GPU begins */
 	std::size_t controls;                /* of a block: the null's empty kernel among the calls */
 	double disturbance_ns;               /* by which that may be longer than in the beginning */
 	double moved_ns, moved;              /* by which the constant may move between the halves of a block: ns, a share */
@@ -59,7 +59,7 @@ inline double least(Values values)
 }
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 750, 3, 0, 5, 3000, 500, 0.03,
+inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 750, 3, 15'000, 5, 3000, 500, 0.03,
 	median};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
 inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 5000, 0.5, least};

@@ -49,7 +49,7 @@ int isolated_head_mark(uint64_t stream, uint32_t *word, uint32_t value)
 
 /* The kernel below knows where everything lies. */
 struct isolated_gate {
-	uint32_t number, count;
+	uint64_t number_and_count; /* of the call in the lower half, of lines in the upper one: they come together */
 	uint64_t unused[7];
 	uint64_t places[isolated_most_lines];
 	uint8_t lines[isolated_most_lines][isolated_line_bytes];
@@ -81,26 +81,26 @@ void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
 		return;
 	while (isolated_clock_ns() < at_ns)
 		isolated_pause();
-	gate->count = (uint32_t)withheld->count;
 	if (withheld->count) {
 		memcpy(gate->places, withheld->places, withheld->count * sizeof *gate->places);
 		memcpy(gate->lines, withheld->lines, withheld->count * sizeof *gate->lines);
 	}
-	__atomic_store_n(&gate->number, call->number, __ATOMIC_RELEASE);
+	__atomic_store_n(&gate->number_and_count, call->number | withheld->count << 32, __ATOMIC_RELEASE);
 }
 
-/* In the driver's own language, because there is no compiler where the engine runs. Thread 0 of each block looks at
- * `number`; then each thread puts 16 bytes, if its line is one of `count`. All that it reads it asks for at once, because
- * each answer of the host takes about a microsecond. */
+/* In the driver's own language, because there is no compiler where the engine runs. Thread 0 of each block looks at the
+ * number; then each thread puts 16 bytes, if its line is one of those that there are. What it reads it asks for at once,
+ * because each answer of the host takes about a microsecond. */
 static const char WAIT[] =
 	".version 6.3\n"
 	".target sm_70\n"
 	".address_size 64\n"
 	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number, .param .u64 slot)\n"
 	"{\n"
-	"	.reg .u64 %gate, %slot, %from, %place_at, %place, %to, %in_line;\n"
+	"	.reg .u64 %gate, %slot, %from, %place_at, %place, %to, %in_line, %both;\n"
 	"	.reg .u32 %wanted, %found, %thread, %block, %threads, %piece, %piece_in_line, %line, %count, %a, %b, %c, %d;\n"
 	"	.reg .pred %is_other, %differs, %is_none;\n"
+	"	.shared .u32 shared_count;\n"
 	"	ld.param.u64 %gate, [gate];\n"
 	"	ld.param.u32 %wanted, [number];\n"
 	"	ld.param.u64 %slot, [slot];\n"
@@ -116,16 +116,18 @@ static const char WAIT[] =
 	"	setp.ne.u32 %is_other, %thread, 0;\n"
 	"	@%is_other bra together;\n"
 	"look:\n"
-	"	ld.acquire.sys.global.u32 %found, [%gate];\n"
+	"	ld.acquire.sys.global.u64 %both, [%gate];\n"
+	"	mov.b64 {%found, %count}, %both;\n"
 	"	setp.ne.u32 %differs, %found, %wanted;\n"
 	"	@%differs bra look;\n"
+	"	st.shared.u32 [shared_count], %count;\n"
 	"together:\n"
 	"	bar.sync 0;\n"
-	"	ld.global.u32 %count, [%gate + 4];\n"
-	"	ld.global.u64 %place, [%place_at + 64];\n"
-	"	ld.global.v4.u32 {%a, %b, %c, %d}, [%from + 2112];\n"
+	"	ld.shared.u32 %count, [shared_count];\n"
 	"	setp.ge.u32 %is_none, %line, %count;\n"
 	"	@%is_none bra end;\n"
+	"	ld.global.u64 %place, [%place_at + 64];\n"
+	"	ld.global.v4.u32 {%a, %b, %c, %d}, [%from + 2112];\n"
 	"	add.u64 %to, %slot, %place;\n"
 	"	add.u64 %to, %to, %in_line;\n"
 	"	st.global.v4.u32 [%to], {%a, %b, %c, %d};\n"

@@ -17,6 +17,7 @@ import podium_wire as wire
 from podium_area import Area
 
 LINE_BYTES = wire.LINE_BYTES  # of a cache: what is copied, compared and poisoned is whole lines
+SOME_LINES = 64            # of an input are withheld that has more than can be: each one costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
 LARGE_BYTES = 64 << 20     # a slot on the CPU device of which there are fewer
 ALIGNMENT = 256
@@ -188,7 +189,7 @@ class Image:
 		if flat is None or not device.is_cuda:
 			return
 		lines = self._lines(flat)
-		count = min(len(lines), wire.MOST_LINES)
+		count = len(lines) if len(lines) <= wire.MOST_LINES else SOME_LINES
 		self._pitch = len(lines) // count
 		first = device.random.randrange(len(lines) - (count - 1) * self._pitch)
 		right = self._some(lines, first, count)

@@ -308,6 +308,7 @@ private:
 	};
 
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
+	static constexpr std::size_t some_lines = 64; /* of an input are withheld that has more than can be: each one costs time */
 
 	static double since(std::chrono::steady_clock::time_point began)
 	{
@@ -424,8 +425,8 @@ private:
 			all += lines_of(piece);
 		lines_.resize(isolated_most_lines * line_bytes);
 		for (const Piece &piece : pieces) {
-			std::size_t lines = lines_of(piece), share = std::max<std::size_t>(1, isolated_most_lines * lines / std::max<std::size_t>(all, isolated_most_lines));
-			std::size_t count = std::min({lines, share, isolated_most_lines - places_.size()});
+			std::size_t lines = lines_of(piece), share = std::max<std::size_t>(1, all <= isolated_most_lines ? lines : some_lines * lines / all);
+			std::size_t count = std::min(share, isolated_most_lines - places_.size());
 			if (!piece.bytes || !count)
 				continue;
 			Hidden one = {&piece, count, lines / count, 0};

@@ -179,12 +179,13 @@ struct CUstream_st {
 };
 
 /* What the kernel in gate.c does. */
-static void wait_for_gate(const uint32_t *gate, uint32_t number, char *slot)
+static void wait_for_gate(const uint64_t *gate, uint32_t number, char *slot)
 {
 	enum { places_at = 64, lines_at = 2112, line_bytes = 128 };
-	while (__atomic_load_n(gate, __ATOMIC_ACQUIRE) != number)
+	uint64_t both;
+	while ((uint32_t)(both = __atomic_load_n(gate, __ATOMIC_ACQUIRE)) != number)
 		usleep(20);
-	for (uint32_t i = 0; i < gate[1]; i++) {
+	for (uint64_t i = 0; i < both >> 32; i++) {
 		uint64_t place;
 		memcpy(&place, (const char *)gate + places_at + i * sizeof place, sizeof place);
 		memcpy(slot + place, (const char *)gate + lines_at + i * line_bytes, line_bytes);
@@ -198,7 +199,7 @@ static void do_work(const struct work *work)
 	if (work->what == COPY)
 		memcpy(work->to, (const void *)(uintptr_t)work->from, work->bytes);
 	if (work->what == WAIT)
-		wait_for_gate((const uint32_t *)work->to, work->value, (char *)(uintptr_t)work->from);
+		wait_for_gate(work->to, work->value, (char *)(uintptr_t)work->from);
 }
 
 static void *run_stream(void *argument)
