@@ -174,6 +174,7 @@ private:
 				outputs_ = {};
 				calls_ = 0;
 				given_.clear();
+				knows_parts_ = false;
 			}
 			take(slots, mail_.content<Layout>(), descriptors);
 			mail_.send(ISOLATED_MAPPED);
@@ -217,7 +218,7 @@ private:
 		output_.reset();
 		ending_ = {};
 		number_ = order.number;
-		if (is_null_)
+		if (is_null_ && knows_parts_)
 			make_null_output(order.slot);
 		with_events_ = calls_++ < own_calls;
 		isolated_affinity saved;
@@ -237,6 +238,10 @@ private:
 	{
 		Reader reader(inputs_.host_at(slot), inputs_.layout.host_stride, inputs_.device_at(slot), inputs_.layout.device_stride);
 		input_t data = read_value<input_t>(reader);
+		given_ = reader.pieces();
+		if (is_null_ && !knows_parts_)
+			make_null_output(slot); /* in the first call of a case, which does not count */
+		knows_parts_ = true;
 		if (is_cuda_)
 			begin(inputs_.device_at(slot));
 		if (with_events_)
@@ -244,7 +249,6 @@ private:
 		kernel_.call(std::move(data), output_, ending_);
 		if (with_events_)
 			watch_.stop();
-		given_ = reader.pieces();
 		bool is_new = ending_.is_good && output_ && !put(slot);
 		if (is_cuda_ && ending_.is_good)
 			kernel_.settle(ending_);
@@ -302,7 +306,8 @@ private:
 	Stopwatch watch_;
 	Slots inputs_, outputs_;
 	Memory scratch_;             /* the null contestant's: what it returns lies here */
-	std::vector<Piece> given_;   /* where the parts of the last input lay */
+	std::vector<Piece> given_;   /* where the parts of the last input lay, */
+	bool knows_parts_ = false;   /* once there was one */
 	std::optional<output_t> output_;
 	Ending ending_;
 	Needs needs_ = {};           /* of the output */
