@@ -71,6 +71,8 @@ static unsigned int wait_for_gpu(void)
 int isolated_probes_read(const struct isolated_call *call)
 {
 	const bool on_gpu = any_on_gpu(call);
+	if (on_gpu && !probes.stream)
+		return isolated_fail(ISOLATED_FAILED, "A call was armed before its probes were chosen.");
 	int rc = enqueue(call);
 	for (uint32_t i = 0; i < call->probe_count; i++)
 		if (!call->probes[i].is_cuda)

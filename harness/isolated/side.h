@@ -181,8 +181,9 @@ public:
 	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
 		withhold_nothing(true);
-		arm(ISOLATED_CALL, limit_ns, cpu, static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots));
+		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
+		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
 		lay_out(drawn);
 		succeed(isolated_ring(&call_));
 		Called called = {call_.status, {static_cast<double>(call_.elapsed_ns)}, call_.own_ns};
