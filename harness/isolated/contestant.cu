@@ -223,18 +223,21 @@ private:
 		with_events_ = calls_++ < own_calls;
 		isolated_affinity saved;
 		isolated_pin(order.cpu, &saved);
+		bool is_ahead = order.command == ISOLATED_CALL_AHEAD;
+		if (is_ahead)
+			begin(inputs_.device_at(order.slot));
 		succeed(isolated_stand_by(page_, channel));
 		double own_ns = NAN;
 		std::uint32_t status = ISOLATED_RETURNED;
-		if (order.command == ISOLATED_CALL)
-			status = run(order.slot, own_ns);
+		if (is_ahead || order.command == ISOLATED_CALL)
+			status = run(order.slot, is_ahead, own_ns);
 		else if (order.command == ISOLATED_EMPTY && (is_null_ || !kernel_.call))
 			run_empty();
 		isolated_done(page_, status, 0, own_ns);
 		isolated_unpin(&saved);
 	}
 
-	std::uint32_t run(std::uint32_t slot, double &own_ns)
+	std::uint32_t run(std::uint32_t slot, bool is_ahead, double &own_ns)
 	{
 		Reader reader(inputs_.host_at(slot), inputs_.layout.host_stride, inputs_.device_at(slot), inputs_.layout.device_stride);
 		input_t data = read_value<input_t>(reader);
@@ -242,7 +245,7 @@ private:
 		if (is_null_ && !knows_parts_)
 			make_null_output(slot); /* in the first call of a case, which does not count */
 		knows_parts_ = true;
-		if (is_cuda_)
+		if (is_cuda_ && !is_ahead)
 			begin(inputs_.device_at(slot));
 		if (with_events_)
 			watch_.start();

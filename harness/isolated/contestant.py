@@ -256,7 +256,7 @@ class Contestant:
 	def __init__(self, page, gate, null):
 		"""`gate`: None where there is no GPU."""
 		self.page, self.gate, self.is_cuda, self.null = page, gate, gate is not None, null
-		self.number, self.slot = 0, 0  # of the call; where its input lies
+		self.number, self.slot, self.is_ahead = 0, 0, False  # of the call; where its input lies; whether the GPU waits already
 		self.tensors, self.synchronize, self.event = None, None, None
 		self.kernel, self.input, self.outputs = None, None, None
 		self.classes, self.calls = {}, 0
@@ -337,8 +337,8 @@ class Contestant:
 			if order.command == wire.LEAVE:
 				return
 			self.number = order.number
-			if order.command == wire.CALL:
-				self.call(order.slot, order.cpu)
+			if order.command in (wire.CALL, wire.CALL_AHEAD):
+				self.call(order)
 			elif self.null:
 				self.calibrate(order)
 
@@ -356,7 +356,7 @@ class Contestant:
 		"""A call without data: what the bell alone costs, or the bell and an empty kernel."""
 		if order.command == wire.LEAVE:
 			raise wire.Gone("")
-		self.number, self.slot = order.number, 0
+		self.number, self.slot, self.is_ahead = order.number, 0, False
 		with wire.Pinned(order.cpu):
 			wire.stand_by(self.page, SOCKET)
 			if order.command == wire.EMPTY and self.is_cuda:
@@ -366,7 +366,8 @@ class Contestant:
 			else:
 				wire.done(self.page, wire.RETURNED, 0, 0.0)
 
-	def call(self, slot, cpu):
+	def call(self, order):
+		slot, self.is_ahead = order.slot, order.command == wire.CALL_AHEAD
 		if self.null:
 			self.null.prepare(slot, self.input.area, {})
 		data, bounds = self.input.prepare(slot), self.input.bounds(slot)
@@ -376,7 +377,9 @@ class Contestant:
 		run = self.run_with_events if with_events else self.run_on_cuda if self.is_cuda else self.run_on_cpu
 		gc.disable()  # Python's collector would stop the call in between, and count as its time
 		try:
-			with wire.Pinned(cpu):
+			with wire.Pinned(order.cpu):
+				if self.is_ahead:
+					self.wait_at_gate()
 				wire.stand_by(self.page, SOCKET)
 				self.finish(*self.answer(run, data, bounds, slot))
 		finally:
@@ -447,6 +450,10 @@ class Contestant:
 		return output, start.elapsed_time(end) * 1e6
 
 	def begin(self):
+		if not self.is_ahead:
+			self.wait_at_gate()
+
+	def wait_at_gate(self):
 		"""Has the GPU wait for the gate, where the last of the input comes from: what the kernel enqueues comes after it."""
 		if wire.gate_wait_code(self.gate, self.number, self.slot):
 			raise wire.last_failure()

@@ -62,6 +62,9 @@ enum isolated_command {
 	ISOLATED_LEAVE,
 	ISOLATED_NOTHING, /* be done at once, without any work on the device */
 	ISOLATED_EMPTY,   /* launch the empty kernel, wait for it, be done */
+	/* As CALL, for an input that lies on the host: the GPU waits at its gate before the bell rings, or else the CPU would have
+	 * all the time for nothing in which the GPU goes from the judge to the contestant. */
+	ISOLATED_CALL_AHEAD,
 	ISOLATED_COMMANDS,
 };
 

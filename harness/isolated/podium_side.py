@@ -18,7 +18,14 @@ MOST_TEXT = 6000
 FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
+AHEAD_NS = 400_000     # in which a GPU certainly goes from the judge to a contestant
 MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
+
+
+def wait_ns(duration):
+	end = perf_counter_ns() + duration
+	while perf_counter_ns() < end:
+		pass
 
 
 class Stop(Exception):
@@ -224,15 +231,13 @@ class Side:
 		if not self._room_for(image):
 			self.begin(image, self.device, self.area.slots)
 		call, slot = self._call, self._choose_slot(image)
-		call.command, call.slot, call.limit_ns = wire.CALL, slot, int(limit_s * 1e9)
+		call.slot, call.limit_ns = slot, int(limit_s * 1e9)
 		call.cpu = self._cpus[1] if pinned else -1
 		chosen = self._aim(slot)
 		image.prepare()
 		self.device.synchronize()
-		self._arm()
-		with wire.Pinned(self._cpus[0]):
-			events = self._stage(image, slot)
-			self._try(wire.ring, call)
+		self._withhold(image.withheld())
+		events = (self._ring_behind if self.device.is_cuda and not image.has_host_tensors() else self._ring_after)(image, slot)
 		if call.status in (wire.RAISED, wire.NO_OUTPUT):
 			self._hear(call.status)
 		if call.status == wire.NEW_SPEC:
@@ -289,30 +294,46 @@ class Side:
 				raise self.violation("sent what was not asked for")
 			self._owed -= 1
 
-	def _stage(self, image, slot):
-		"""Puts everything into the slot. On CUDA it is enqueued and not waited for: the clock starts when the GPU has done it,
-		and the contestant launches meanwhile. Returns the events at its beginning and end."""
-		self._call.head, self._call.head_value = None, 0
-		if self.device.is_cuda and not image.has_host_tensors():
+	# Both put everything into the slot, ring, and wait until it is done. They return the events at the begin and the end of the
+	# judge's own work.
+
+	def _ring_behind(self, image, slot):
+		"""On a GPU it is enqueued and not waited for: the clock starts when the GPU has done it, and the contestant launches
+		meanwhile."""
+		call, device = self._call, self.device
+		call.command = wire.CALL
+		self._arm()
+		with wire.Pinned(self._cpus[0]):
 			image.put_on_host(self.area, slot)
-			self._withhold(image.withheld())
-			events = self._enqueue(image, slot, False)
-			self.device.mark_head()
-			self._call.head, self._call.head_value = self.device.head, self.device.head_value
-			return events
-		self._withhold()
-		events = self._enqueue(image, slot, True)
-		self.device.synchronize()  # what lies in the host's memory could be read while the GPU is still at it
-		image.put_on_host(self.area, slot)
+			events = self._enqueue(image, slot)
+			device.mark_head()
+			call.head, call.head_value = device.head, device.head_value
+			self._try(wire.ring, call)
 		return events
 
-	def _enqueue(self, image, slot, is_whole):
+	def _ring_after(self, image, slot):
+		"""What lies on the host the CPU could begin with: so all is waited for, and the clock starts with the bell. By then the
+		contestant has its turn on the GPU."""
+		call, device = self._call, self.device
+		call.command, call.head, call.head_value = wire.CALL_AHEAD if device.is_cuda else wire.CALL, None, 0
+		events = self._enqueue(image, slot)
+		device.synchronize()
+		image.put_on_host(self.area, slot)
+		self._arm()
+		with wire.Pinned(self._cpus[0]):
+			if device.is_cuda:
+				wait_ns(AHEAD_NS)
+			image.complete_on_host(self.area, slot)
+			self._try(wire.ring, call)
+		return events
+
+	def _enqueue(self, image, slot):
 		device = self.device
 		device.keep_busy()
 		began = device.event() if device.is_cuda else None
 		for spec in self.specs:
 			spec.poison(slot)
-		image.put_on_device(self.area, slot, is_whole)
+		image.put_on_device(self.area, slot)
 		device.flush()
 		return began, device.event() if device.is_cuda else None
 

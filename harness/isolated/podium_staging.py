@@ -183,53 +183,70 @@ class Image:
 		return self.flats[1] is not None
 
 	def prepare(self):
-		"""A copy of what lies on the device in which some lines, anew for each call, are not right: copy engines work while
-		another process has the processors of a GPU, so that a contestant could read its input before the clock runs."""
-		flat, device = self.flats[0], self.device
-		if flat is None or not device.is_cuda:
-			return
-		lines = self._lines(flat)
-		count = len(lines) if len(lines) <= wire.MOST_LINES else SOME_LINES
-		self._pitch = len(lines) // count
-		first = device.random.randrange(len(lines) - (count - 1) * self._pitch)
-		right = self._some(lines, first, count)
-		self._wrong = flat.clone()
-		self._some(self._lines(self._wrong), first, count).copy_(self._decoys(lines, first, count))
-		self._right = right.cpu().contiguous()
-		self._places = (ctypes.c_uint64 * count)(*range(first * LINE_BYTES, (first + count * self._pitch) * LINE_BYTES, self._pitch * LINE_BYTES))
-
-	def _decoys(self, lines, first, count):
-		"""What stands in their place meanwhile: noise, where nothing else of the input is to be seen either; else lines of the
-		input, which do not show that they are wrong."""
-		if self._pitch == 1:
-			return self.device.noise((count, LINE_BYTES // 8), lines.device)
-		other = (first + self.device.random.randrange(1, self._pitch)) % self._pitch
-		return self._some(lines, other, count)
-
-	def _lines(self, flat):
-		return flat.view(self.device.tensors.torch.int64).view(-1, LINE_BYTES // 8)
-
-	def _some(self, lines, first, count):
-		return lines[first::self._pitch][:count]
+		"""What comes last, anew for each call."""
+		self._last = [Last(flat, self.device) if flat is not None else None for flat in self.flats]
 
 	def withheld(self):
-		"""What comes last, for the native part: as long as this image is there."""
-		if self.flats[0] is None:
-			return wire.Withheld()
-		return wire.Withheld(ctypes.addressof(self._places), self._right.data_ptr(), len(self._places))
+		"""What comes last on the device, for the native part: as long as this image is there."""
+		return self._last[0].native() if self._last[0] else wire.Withheld()
 
-	def put_on_device(self, area, slot, is_whole):
-		"""Enqueues the copy, with or without what is withheld."""
-		if self.flats[0] is not None:
-			source = self.flats[0] if is_whole else self._wrong
-			area.bytes_of(slot, 0, 0, source.numel()).copy_(source)
+	def put_on_device(self, area, slot):
+		"""Enqueues the copy, but for what comes last."""
+		if self._last[0]:
+			area.bytes_of(slot, 0, 0, self._last[0].flat.numel()).copy_(self._last[0].flat)
+
+	def _on_host(self, area, slot):
+		return area.bytes_of(slot, 1, self.host_begins, self.host_begins + self.flats[1].numel())
 
 	def put_on_host(self, area, slot):
-		if self.flats[1] is not None:
-			area.bytes_of(slot, 1, self.host_begins, self.host_begins + self.flats[1].numel()).copy_(self.flats[1])
+		"""The same there; scalars are complete."""
+		if self._last[1]:
+			self._on_host(area, slot).copy_(self._last[1].flat)
 		if self.scalars:
 			begin = area.host_offset(slot)
 			area.host[begin:begin + len(self.scalars)] = self.scalars
+
+	def complete_on_host(self, area, slot):
+		if self._last[1]:
+			self._last[1].complete(self._on_host(area, slot))
+
+
+class Last:
+	"""Some lines of an input, at other places each time, that come at the last moment: a contestant can look at its memory, and
+	copy engines work for it, while the judge is not ready yet. `flat`: the input without them."""
+
+	def __init__(self, flat, device):
+		self._device, lines = device, self._lines(flat, device)
+		self._count = len(lines) if len(lines) <= wire.MOST_LINES else SOME_LINES
+		self._pitch = len(lines) // self._count
+		self._first = device.random.randrange(len(lines) - (self._count - 1) * self._pitch)
+		self.flat = flat.clone()
+		self._some(self._lines(self.flat, device)).copy_(self._decoys(lines))
+		self._right = self._some(lines).cpu().contiguous()
+
+	def _decoys(self, lines):
+		"""What stands in their place meanwhile: noise, where nothing else of the input is to be seen either; else lines of the
+		input, which do not show that they are wrong."""
+		if self._pitch == 1:
+			return self._device.noise((self._count, LINE_BYTES // 8), lines.device)
+		other = (self._first + self._device.random.randrange(1, self._pitch)) % self._pitch
+		return lines[other::self._pitch][:self._count]
+
+	@staticmethod
+	def _lines(flat, device):
+		return flat.view(device.tensors.torch.int64).view(-1, LINE_BYTES // 8)
+
+	def _some(self, lines):
+		return lines[self._first::self._pitch][:self._count]
+
+	def complete(self, there):
+		self._some(self._lines(there, self._device)).copy_(self._right)
+
+	def native(self):
+		"""For the native part: as long as this is there."""
+		first, step = self._first * LINE_BYTES, self._pitch * LINE_BYTES
+		self._places = (ctypes.c_uint64 * self._count)(*range(first, first + self._count * step, step))
+		return wire.Withheld(ctypes.addressof(self._places), self._right.data_ptr(), self._count)
 
 
 # ---- outputs ----

@@ -7,7 +7,7 @@ import math
 import os
 
 DEVICE, HOST = 1, 0  # of a memory: whether it is the GPU's
-CALL, LEAVE, NOTHING, EMPTY = 1, 2, 3, 4
+CALL, LEAVE, NOTHING, EMPTY, CALL_AHEAD = 1, 2, 3, 4, 5
 RETURNED, NEW_SPEC, RAISED, NO_OUTPUT = range(4)
 HELLO, INPUTS, OUTPUTS, INPUT, READY, MAPPED, SPEC, TEXT, LOAD = range(1, 10)
 VERSION = 1

@@ -183,9 +183,10 @@ public:
 		withhold_nothing(true);
 		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
-		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
-		lay_out(drawn);
-		succeed(isolated_ring(&call_));
+		if (device_ && !drawn.is_on_host)
+			ring_behind(drawn, limit_ns, cpu);
+		else
+			ring_after(drawn, limit_ns, cpu);
 		Called called = {call_.status, {static_cast<double>(call_.elapsed_ns)}, call_.own_ns};
 		if (device_) {
 			auto began = std::chrono::steady_clock::now();
@@ -308,6 +309,7 @@ private:
 		std::size_t lines, pitch, first;
 	};
 
+	static constexpr double ahead_ns = 400'000; /* in which a GPU certainly goes from the judge to a contestant */
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
 	static constexpr std::size_t some_lines = 64; /* of an input are withheld that has more than can be: each one costs time */
 
@@ -373,25 +375,54 @@ private:
 
 	/* ---- before a call ---- */
 
-	/* On a GPU nothing of it is waited for, and the clock starts when the GPU has ended it: the contestant launches meanwhile.
-	 * But what lies in the host's memory the CPU could begin with, so then all is waited for and the clock starts with the
-	 * bell. */
+	/* Both put everything into the slot, ring, and wait until it is done.
+	 *
+	 * On a GPU nothing is waited for, and the clock starts when the GPU has ended it: the contestant launches meanwhile. */
 	template <class Input>
-	void lay_out(const Drawn<Input> &drawn)
+	void ring_behind(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
+	{
+		std::uint64_t seed = unforeseen();
+		arm(ISOLATED_CALL, limit_ns, cpu, slot_);
+		if (has_outputs())
+			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
+		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
+		choose_withheld(drawn.pieces);
+		lay_out_device(drawn.pieces, seed);
+		mark_head();
+		succeed(isolated_ring(&call_));
+	}
+
+	/* What lies on the host the CPU could begin with: so all is waited for, and the clock starts with the bell. By then the
+	 * contestant has its turn on the GPU. */
+	template <class Input>
+	void ring_after(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
 	{
 		std::uint64_t seed = unforeseen();
 		call_.head = nullptr;
 		if (has_outputs())
 			poison_host(outputs_.host_at(slot_), outputs_.layout.host_stride, seed);
-		if (device_ && !drawn.is_on_host)
+		if (device_) {
 			choose_withheld(drawn.pieces);
-		if (device_)
 			lay_out_device(drawn.pieces, seed);
-		if (device_ && drawn.is_on_host)
 			device_->wait();
-		std::memcpy(inputs_.host_at(slot_), drawn.stream.data(), drawn.stream.size());
-		if (device_ && !drawn.is_on_host)
-			mark_head();
+		}
+		std::size_t length = drawn.stream.size(), lines = length / line_bytes, count = lines <= isolated_most_lines ? lines : some_lines;
+		std::size_t pitch = count ? lines / count : 0, first = count ? unforeseen() % (lines - (count - 1) * pitch) : 0;
+		std::byte *there = inputs_.host_at(slot_);
+		auto put_lines = [&](std::size_t to, std::size_t from) {
+			for (std::size_t i = 0; i < count; i++)
+				std::memcpy(there + (to + i * pitch) * line_bytes, drawn.stream.data() + (from + i * pitch) * line_bytes, line_bytes);
+		};
+		std::memcpy(there, drawn.stream.data(), length);
+		if (pitch > 1)
+			put_lines(first, (first + 1) % pitch); /* others, which do not show that they are wrong */
+		else
+			std::memset(there, 0, lines * line_bytes);
+		arm(device_ ? ISOLATED_CALL_AHEAD : ISOLATED_CALL, limit_ns, cpu, slot_);
+		for (auto began = std::chrono::steady_clock::now(); device_ && since(began) < ahead_ns;)
+			;
+		put_lines(first, first);
+		succeed(isolated_ring(&call_));
 	}
 
 	void lay_out_device(const std::vector<Piece> &pieces, std::uint64_t seed)

@@ -812,9 +812,9 @@ def a_comparison_is_decided_by_the_ratio():
 
 @test
 def structures_of_python_are_those_of_native_h():
-	structures = {"hello": wire.Hello, "frame": wire.Frame, "probe": wire.Probe, "call": wire.Call, "order": wire.Order, "affinity": wire.Affinity,
+	structures = {"hello": wire.Hello, "withheld": wire.Withheld, "frame": wire.Frame, "probe": wire.Probe, "call": wire.Call, "order": wire.Order, "affinity": wire.Affinity,
 		"memory": wire.Memory, "device_state": wire.DeviceState}
-	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "LOAD": wire.LOAD,
+	numbers = {"CALL": wire.CALL, "LEAVE": wire.LEAVE, "NOTHING": wire.NOTHING, "EMPTY": wire.EMPTY, "CALL_AHEAD": wire.CALL_AHEAD, "LOAD": wire.LOAD,
 		"RETURNED": wire.RETURNED, "NEW_SPEC": wire.NEW_SPEC,
 		"RAISED": wire.RAISED, "NO_OUTPUT": wire.NO_OUTPUT, "HELLO": wire.HELLO, "INPUTS": wire.INPUTS, "OUTPUTS": wire.OUTPUTS, "INPUT": wire.INPUT,
 		"READY": wire.READY, "MAPPED": wire.MAPPED, "SPEC": wire.SPEC, "TEXT": wire.TEXT}
