@@ -18,9 +18,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -88,6 +90,13 @@ void keep_freed_memory()
 	std::uint64_t all = UINT64_MAX;
 	if (cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess)
 		cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
+}
+
+/* The same on the host: large vectors of one call are those of the next, and not new pages that the system has to clear. */
+void keep_freed_host_memory()
+{
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 /* ---- own measurements ---- */
@@ -337,6 +346,7 @@ void work(Mail &mail, bool is_null)
 {
 	isolated_gate *gate = nullptr;
 	isolated_page *page = greet(mail, gate);
+	keep_freed_host_memory();
 	if (gate) {
 		succeed(isolated_cuda_open());
 		keep_freed_memory();

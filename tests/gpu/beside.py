@@ -30,14 +30,14 @@ from rows import ROWS  # noqa: E402
 FLUSH_BYTES, ROTATED_BYTES = 128 << 20, 256 << 20
 CALLS, BACK_TO_BACK, WINDOWS = 60, 200, 5
 LONG_S = 0.3  # longer windows have fewer calls
-WRAPPER = '#include "kernels.cuh"\nextern "C" void work(int w, const float *s, float *o, size_t c, long a) { do_work(w, s, o, c, a); }\n'
+WRAPPER = '#include "kernels.cuh"\n__global__ void nothing() {}\nextern "C" void run_nothing() { nothing<<<1, 1>>>(); }\nextern "C" void work(int w, const float *s, float *o, size_t c, long a) { do_work(w, s, o, c, a); }\n'
 
 
 def python_call():
 	spec = importlib.util.spec_from_file_location("right", HERE / "tasks" / "accuracy_py" / "samples" / "right.py")
 	module = importlib.util.module_from_spec(spec)
 	spec.loader.exec_module(module)
-	return lambda row, source, output: module.WORKS[row.work](source, output, row.amount)
+	return lambda row, source, output: module.WORKS[row.work](source, output, row.amount), lambda: torch.cuda._sleep(1)
 
 
 def cuda_call():
@@ -46,9 +46,23 @@ def cuda_call():
 	(folder / "wrapper.cu").write_text(WRAPPER)
 	subprocess.run(["nvcc", "-O3", "-std=c++20", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-I", HERE / "tasks" / "accuracy_cu", "-o",
 		folder / "wrapper.so", folder / "wrapper.cu"], check=True)
-	work = ctypes.CDLL(folder / "wrapper.so").work
+	library = ctypes.CDLL(folder / "wrapper.so")
+	work = library.work
 	work.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long]
-	return lambda row, source, output: work(row.work, source.data_ptr(), output.data_ptr(), row.size, row.amount)
+	return lambda row, source, output: work(row.work, source.data_ptr(), output.data_ptr(), row.size, row.amount), library.run_nothing
+
+
+def print_empty(language, run_empty):
+	"""What the kernel of the null contestant takes itself."""
+	for _ in range(CALLS):
+		run_empty()
+	torch.cuda.synchronize()
+	with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+		for _ in range(CALLS):
+			run_empty()
+			torch.cuda.synchronize()
+	times = [event.device_time for event in recorded.events() if event.device_type.name == "CUDA" and event.device_time > 0]
+	print(f"# {language}: the empty kernel takes {statistics.median(times):.3f} us", file=sys.stderr)
 
 
 class Bench:
@@ -111,7 +125,8 @@ class Bench:
 
 
 def main(language, *numbers):
-	call = {"py": python_call, "cu": cuda_call}[language]()
+	call, run_empty = {"py": python_call, "cu": cuda_call}[language]()
+	print_empty(language, run_empty)
 	for row in [ROWS[int(number)] for number in numbers]:
 		bench = Bench(row, call)
 		own, span = bench.profiled()

@@ -4,7 +4,7 @@
 	tests/redteam/attacks.test.py [--on cpu|gpu] [--engine isolated|custom] [--repeats N] [WORD...]
 		those whose number is, or whose name contains, a WORD; honest ones, which must not fail, N times
 	tests/redteam/attacks.test.py --write-jobs DIR
-		what a GPU host needs of the task folders; for PODIUM_REDTEAM_JOBS=DIR there
+		what a GPU host needs of the task folders; for PODIUM_REDTEAM_JOBS=DIR there; PODIUM_REDTEAM_GPU=N there is the number of the GPU
 
 Each attack is made on both engines where its task can be split; what must become of it there may differ.
 After each of them the host must be as it was (no process, no file, nothing changed, nobody reached) and an honest job
@@ -26,7 +26,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 import case as cases  # noqa: E402
-from host import GPU, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
+from host import GPU, GPU_INDEX, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
 import tap  # noqa: E402
 from tap import Skip, test  # noqa: E402
 
@@ -55,12 +55,12 @@ ON, WORDS = OPTIONS.on, OPTIONS.words
 
 @functools.lru_cache(None)
 def gpu():
-	"""The first GPU, as podium-run wants to be told of it."""
+	"""As podium-run wants to be told of it."""
 	if not shutil.which("nvidia-smi"):
 		raise Skip("there is no GPU here")
 	answer = subprocess.run(["nvidia-smi", "--query-gpu=uuid,compute_cap", "--format=csv,noheader"], capture_output=True, text=True)
-	uuid, capability = answer.stdout.splitlines()[0].split(", ")
-	return {**GPU, "uuid": uuid, "compute_capability": capability}
+	uuid, capability = answer.stdout.splitlines()[GPU_INDEX].split(", ")
+	return {**GPU, "index": GPU_INDEX, "uuid": uuid, "compute_capability": capability}
 
 
 @functools.lru_cache(None)

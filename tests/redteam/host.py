@@ -20,6 +20,8 @@ from runner import CPU, GPU, HANG_S, NVCC, Result, Runner  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
+# Of those that a host has: several runs of this go side by side, each on its own.
+GPU_INDEX = int(os.environ.get("PODIUM_REDTEAM_GPU", 0))
 SEED = 271828182845
 # Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's.
 USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
@@ -137,12 +139,12 @@ def ipc_objects():
 	return found
 
 
-def on_gpus():
-	"""(processes on the GPUs, MiB that are in use on each); nothing where there is none."""
+def on_gpu():
+	"""(processes on the GPU, MiB that are in use on it); nothing where there is none."""
 	if not shutil.which("nvidia-smi"):
 		return set(), []
 	def ask(what):
-		answer = subprocess.run(["nvidia-smi", f"--query-{what}", "--format=csv,noheader,nounits"], capture_output=True, text=True)
+		answer = subprocess.run(["nvidia-smi", "-i", str(GPU_INDEX), f"--query-{what}", "--format=csv,noheader,nounits"], capture_output=True, text=True)
 		return answer.stdout.split("\n")[:-1] if answer.returncode == 0 else []
 	return set(ask("compute-apps=pid")), [int(line) for line in ask("gpu=memory.used")]
 
@@ -218,7 +220,7 @@ class Host:
 		while not self.is_warm():
 			time.sleep(0.1)
 		self.running = descendants(self.runner.process.pid)
-		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpus()
+		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpu()
 
 	def is_warm(self):
 		result = self.run("probe_py", LOOK)
@@ -326,7 +328,7 @@ class Host:
 	def harm_to_gpus(self):
 		end = time.monotonic() + SETTLE_S
 		while True:
-			processes, used = on_gpus()
+			processes, used = on_gpu()
 			new = processes - self.gpus[0]
 			more = [after - before for before, after in zip(self.gpus[1], used) if after - before > 64]
 			if not (new or more) or time.monotonic() > end:

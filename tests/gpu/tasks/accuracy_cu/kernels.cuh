@@ -52,7 +52,7 @@ inline void do_work(int work, const float *source, float *output, std::size_t co
 	const std::size_t parts = work == 4 ? 2 : work >= 3 ? static_cast<std::size_t>(amount) : 1, step = count / parts;
 	if (work == 2)
 		add_one_after<<<1, static_cast<unsigned>(count)>>>(source, output, amount);
-	else if (work == 1 && amount > 1)
+	else if (work == 1 && count % 4 == 0)
 		add_one_in_passes<<<132 * 4, 512>>>(reinterpret_cast<const float4 *>(source), reinterpret_cast<volatile float4 *>(output), count / 4, amount);
 	else
 		for (std::size_t part = 0; part < parts; part++) {
