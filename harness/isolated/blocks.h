@@ -39,7 +39,8 @@ struct Rule {
 	std::size_t calibrations;            /* blocks of empty kernels before a submission is loaded */
 	double open_before_ns;               /* so long before a call usually ends its gate opens: when its GPU begins */
 	std::size_t controls;                /* of a block: the null's empty kernel among the calls */
-	double disturbance_ns;               /* by which that may be longer than in the beginning */
+	double disturbance_ns, steady_disturbance_ns; /* by which that may be longer than in the beginning: in a block, and on
+	                                        average over the blocks of a case */
 	double moved_ns, moved;              /* by which the constant may move between the halves of a block: ns, a share */
 	double (*usual)(Values);             /* of the null's calls: what of them is the constant */
 };
@@ -59,11 +60,11 @@ inline double least(Values values)
 }
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 750, 3, 15'000, 5, 3000, 500, 0.03,
+inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 700, 8, 15'000, 5, 3000, 2000, 500, 0.03,
 	median};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
-inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 5000, 0.5, least};
-constexpr std::size_t least_calls = 3, least_blocks = 4; /* with fewer blocks, the page says so */
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0, 5000, 0.5, least};
+constexpr std::size_t least_calls = 3, least_blocks = 4, least_controls = 3; /* with fewer blocks, the page says so */
 
 inline double mean(const Values &values)
 {
@@ -154,11 +155,12 @@ struct Block {
 	 * within noise. */
 	double disturbance(const Rule &rule) const
 	{
-		if (controls.empty())
-			return 0;
-		double over = median(controls) - quiet_ns;
+		double over = control_over();
 		return over > std::max(rule.disturbance_ns, rule.moved * quiet_ns) ? over : 0;
 	}
+
+	/* By how much the empty kernels took longer than in the beginning; 0 where there are too few to say. */
+	double control_over() const { return controls.size() >= least_controls ? median(controls) - quiet_ns : 0; }
 
 	/* Whether it is another in the second half of the block. */
 	bool constant_moved(const Rule &rule) const
@@ -264,6 +266,17 @@ inline bool is_enough(const Values &values, const Rule &rule)
 	return level && is_known(values, *level);
 }
 
+/* What is too little to show in one block, and shows in all of them together; 0 within noise. */
+inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
+{
+	Values over;
+	for (const Block &block : blocks)
+		if (block.disturbance(rule) == 0 && block.controls.size() >= least_controls)
+			over.push_back(block.control_over());
+	double steady = over.size() >= least_blocks ? mean(over) : 0;
+	return steady > rule.steady_disturbance_ns ? steady : 0;
+}
+
 /* The figures of a case. */
 struct Summary {
 	Values samples;
@@ -275,9 +288,12 @@ struct Summary {
 	Summary(const Blocks &all, const Values &own, const Rule &rule)
 	{
 		Values values = values_of(all, rule), constants, overruns, disturbances;
+		double steady = steady_disturbance(all, rule);
+		for (double &value : values)
+			value += steady;
 		for (const Block &block : all) {
-			Values more = block.samples(rule);
-			samples.insert(samples.end(), more.begin(), more.end());
+			for (double sample : block.samples(rule))
+				samples.push_back(sample + steady);
 			constants.push_back(block.constant(rule));
 			overruns.push_back(block.overrun(rule));
 			disturbances.push_back(block.disturbance(rule));
@@ -295,9 +311,9 @@ struct Summary {
 		auto [best, worst] = std::minmax_element(values.begin(), values.end());
 		best_ns = *best;
 		worst_ns = *worst;
-		constant_ns = std::max(1.0, median(constants));
+		constant_ns = std::max(1.0, median(constants) - steady);
 		overrun_ns = mean(overruns);
-		disturbance_ns = mean(disturbances);
+		disturbance_ns = mean(disturbances) + steady;
 		if (!own.empty())
 			own_ns = median(own);
 		runs = samples.size();

@@ -527,7 +527,8 @@ private:
 				note(entry(), input, ours);
 			else if (theirs)
 				note(rival(), input, *theirs);
-			if (unforeseen() % rule_.calls < rule_.controls)
+			/* Of those places that are left as many as are wanted still. */
+			if (unforeseen() % (rule_.calls - i) < rule_.controls - ours.controls.size())
 				control(ours);
 		}
 		end_block(ours, theirs);
@@ -564,6 +565,7 @@ private:
 	bool is_disturbed(const Block &block)
 	{
 		std::string why = block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")" :
+			block.disturbance(rule_) > 0 ? "something else ran on the GPU" :
 			block.constant_moved(rule_) ? "the constant moved" : "";
 		if (why.empty())
 			return false;

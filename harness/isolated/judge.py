@@ -359,9 +359,12 @@ class Trial:
 		block = statistics.Block(measurement.side.delta_ns, self.null.quiet_ns)
 		before = sum(len(other.calls) for other in measurement.blocks)
 		numbers = itertools.count(first) if first is not None else itertools.repeat(None)
-		while len(block.calls) < self.rule.calls and not self.is_over(before + len(block.calls)):
+		controls = set(self.device.random.sample(range(self.rule.calls), self.rule.controls))
+		for place in itertools.count():
+			if len(block.calls) >= self.rule.calls or self.is_over(before + len(block.calls)):
+				break
 			self.pair(measurement, block, next(numbers))
-			if self.device.random.random() * self.rule.calls < self.rule.controls:
+			if place in controls:
 				block.controls.append(self.null.run_empty(self.device))
 				self._after = None
 		for _ in range(self.rule.bells):
@@ -376,6 +379,8 @@ class Trial:
 		"""Why a block is not to be believed, or None."""
 		if block.slowed_by:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
+		if block.disturbance(self.rule):
+			return "something else ran on the GPU"
 		return "the constant moved" if block.constant_moved(self.rule) else None
 
 	def measure(self, side):

@@ -30,7 +30,8 @@ class Rule:
 		self.calibrations = rule["calibrations"]  # blocks of empty kernels before a submission is loaded
 		self.open_before_ns = rule["open_before_ns"]  # so long before a call usually ends its gate opens: when its GPU begins
 		self.controls = rule["controls"]        # of a block: the null's empty kernel among the calls
-		self.disturbance_ns = rule["disturbance_ns"]  # by which that may be longer than in the beginning
+		# By which that may be longer than in the beginning: in a block, and on average over the blocks of a case.
+		self.disturbance_ns, self.steady_disturbance_ns = rule["disturbance_ns"]
 		self.moved_ns, self.moved = rule["moved"]  # by which the constant may move between the halves of a block: ns, a share
 		self.overrun_ns, self.overrun = rule["overrun"]  # noise of the judge's own work: ns, a share; None: not looked at
 
@@ -49,14 +50,15 @@ def median(values):
 
 RULES = {
 	"cuda": Rule(calls=25, looks=(4, 8, 12, 20, 28, 40), pair_looks=(8, 12, 16, 20), most_s=60.0, warm_calls=(8, 100), warm_s=0.1,
-		bells=3, controls=5, disturbance_ns=3000.0, moved=(500.0, 0.03), overrun=(20_000.0, 0.15), empty_ns=750.0,
-		calibrations=3, open_before_ns=15_000.0, usual=median),
+		bells=3, controls=5, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15), empty_ns=700.0,
+		calibrations=8, open_before_ns=15_000.0, usual=median),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
 	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, controls=0,
-		disturbance_ns=0.0, moved=(5000.0, 0.5), overrun=(None, None), empty_ns=0.0, calibrations=0,
+		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), empty_ns=0.0, calibrations=0,
 		open_before_ns=0.0, usual=least),
 }
 LEAST_BLOCKS = 4  # with fewer, the page says so
+LEAST_CONTROLS = 3
 
 
 def mean(values):
@@ -128,10 +130,12 @@ class Block:
 	def disturbance(self, rule):
 		"""By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be;
 		0 within noise."""
-		if not self.controls:
-			return 0.0
-		over = median(self.controls) - self.quiet_ns
+		over = self.control_over()
 		return over if over > max(rule.disturbance_ns, rule.moved * self.quiet_ns) else 0.0
+
+	def control_over(self):
+		"""By how much the empty kernels took longer than in the beginning; 0 where there are too few to say."""
+		return median(self.controls) - self.quiet_ns if len(self.controls) >= LEAST_CONTROLS else 0.0
 
 	def constant_moved(self, rule):
 		"""Whether it is another in the second half of the block."""
@@ -194,13 +198,21 @@ def is_enough(values, rule):
 	return level is not None and is_known(values, level)
 
 
+def steady_disturbance(blocks, rule):
+	"""What is too little to show in one block, and shows in all of them together; 0 within noise."""
+	calm = [block for block in blocks if not block.disturbance(rule) and len(block.controls) >= LEAST_CONTROLS]
+	over = mean([block.control_over() for block in calm]) if len(calm) >= LEAST_BLOCKS else 0.0
+	return over if over > rule.steady_disturbance_ns else 0.0
+
+
 class Summary:
 	"""The figures of a case."""
 
 	def __init__(self, blocks, own, rule):
 		"""`own`: what the contestant measured itself."""
-		values = [block.value(rule) for block in blocks]
-		self.samples = [sample for block in blocks for sample in block.samples(rule)]
+		steady = steady_disturbance(blocks, rule)
+		values = [block.value(rule) + steady for block in blocks]
+		self.samples = [sample + steady for block in blocks for sample in block.samples(rule)]
 		# With one block there is nothing but its calls to say how far it may be off.
 		units = values if len(values) > 1 else self.samples
 		self.mean = mean(values)
@@ -211,9 +223,9 @@ class Summary:
 		self.low, self.high = max(1.0, self.mean - half), self.mean + half
 		self.median = median(self.samples)
 		self.best, self.worst = min(values), max(values)
-		self.constant = max(1.0, median([block.constant(rule) for block in blocks]))
+		self.constant = max(1.0, median([block.constant(rule) for block in blocks]) - steady)
 		self.overrun = mean([block.overrun(rule) for block in blocks])
-		self.disturbance = mean([block.disturbance(rule) for block in blocks])
+		self.disturbance = mean([block.disturbance(rule) for block in blocks]) + steady
 		self.own = median(own) if own else None
 		self.runs, self.blocks = len(self.samples), len(blocks)
 

@@ -566,9 +566,10 @@ def text_for_people_is_cleaned_and_cut():
 
 @test
 def streams_that_write_after_the_return_are_noticed():
-	threaded = ("import os, threading, time\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tdef work():\n"
-		"\t\twhile not os.path.exists('../judge/noted'): time.sleep(0.001)\n\t\tdata[1].zero_()\n\t\topen('late', 'w').close()\n"
-		"\tthreading.Thread(target=work).start()\n\treturn made\n")
+	threaded = ("import os, threading, time\ncalls = []\ndef custom_kernel(data):\n\tmade = data[1].copy_(2 * data[0])\n\tcalls.append(0)\n"
+		"\tdef work(call):\n\t\twhile not os.path.exists('../judge/noted'): time.sleep(0.001)\n"
+		"\t\tif call == len(calls):\n\t\t\tdata[1].zero_()\n\t\t\topen('late', 'w').close()\n"
+		"\tthreading.Thread(target=work, args=[len(calls)]).start()\n\treturn made\n")
 	ends_with(judge(threaded, GIVEN.replace("output): return", "output):\n\t" + WAITS + "\treturn")), 116, "still wrote its output")
 
 
@@ -745,8 +746,20 @@ def kernels_that_wait_for_the_input_are_charged():
 def keeping_the_gpu_busy_during_empty_kernels_does_not_pay():
 	usual = {"quiet_ns": 150e3, "controls": [151e3, 152e3, 150e3]}
 	equal(block_of([200e3] * 25, [150e3] * 25, **usual).value(CUDA), 50e3 + CUDA.empty_ns)
+	few = {"quiet_ns": 150e3, "controls": [640e3, 640e3]}
+	equal(block_of([200e3] * 25, [190e3] * 25, **few).disturbance(CUDA), 0.0)
 	disturbed = {"quiet_ns": 150e3, "controls": [190e3, 188e3, 192e3]}
 	equal(block_of([200e3] * 25, [190e3] * 25, **disturbed).value(CUDA), 50e3 + CUDA.empty_ns)
+
+
+@test
+def what_all_blocks_show_a_little_is_no_part_of_the_constant_either():
+	little = {"quiet_ns": 150e3, "controls": [152.5e3, 152.4e3, 152.6e3]}
+	for blocks, over in ((4, 2500.0), (3, 0.0)):
+		summary = statistics.Summary([block_of([200e3] * 25, [190e3] * 25, **little) for _ in range(blocks)], [], CUDA)
+		equal((summary.disturbance, summary.mean), (over, 10e3 + CUDA.empty_ns + over))
+	calm = {"quiet_ns": 150e3, "controls": [151.5e3] * 5}
+	equal(statistics.Summary([block_of([200e3] * 25, [190e3] * 25, **calm) for _ in range(8)], [], CUDA).disturbance, 0.0)
 
 
 @test
