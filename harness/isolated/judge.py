@@ -683,7 +683,7 @@ def judge(mode, path, report, sides):
 		for side in sides:
 			side.await_ready(budget.left_s())
 		for side in sides:
-			if not side.is_null:
+			if not side.is_null and MODES[mode] == "benchmark":
 				run.calibrate(side, sides[1])
 		for side in sides:
 			side.load()
