@@ -4,6 +4,7 @@
 Kernels are busy for some time by clock_gettime, in C, and return how long that took. Judge, null and contestant are
 processes as podium-run starts them, without sandboxes. What is charged is a little more than the kernel measured: Python
 calls it through ctypes, which is a part of custom_kernel. `make bench-isolated` calls this; it wants idle processors.
+tests/harness/isolated_clock.test.py looks at some of it in every run of the tests.
 """
 import pathlib
 import statistics
@@ -62,14 +63,14 @@ def build_kernel(folder):
 	return KERNEL.format(library=str(library))
 
 
-def measure(folder, kernel):
+def measure(folder, kernel, lengths_us=LENGTHS_US):
 	"""For each length: (what the kernel measured, what was charged, half of the interval, the constant), in ns."""
-	cases = "".join(f"us: {us}; seed: 1\n" for us in LENGTHS_US)
+	cases = "".join(f"us: {us}; seed: 1\n" for us in lengths_us)
 	result = engine.judge(folder, kernel, REFERENCE, "leaderboard", cases, limit_s=120)
 	if result.code:
 		sys.exit(f"{result.text}\n{result.complaints}")
 	measured = [tuple(map(int, line.split())) for line in result.noted]
-	for index, us in enumerate(LENGTHS_US):
+	for index, us in enumerate(lengths_us):
 		figure = {name: float(result.lines[f"benchmark.{index}.{name}"]) for name in ("mean", "low", "high", "constant")}
 		own = statistics.median(output for wanted, output in measured if wanted == us * 1000)
 		yield own, figure["mean"], (figure["high"] - figure["low"]) / 2, figure["constant"]
@@ -81,12 +82,17 @@ def main():
 		rounds = list(zip(*[measure(folder, build_kernel(folder)) for _ in range(ROUNDS)]))
 	finally:
 		engine.remove(folder)
-	print(f"{ROUNDS} runs; us, medians of the runs\n")
-	print("   kernel's own   charged   difference   interval +-   constant   spread of charges")
+	print_table(rounds)
+
+
+def print_table(rounds):
+	"""`rounds`: for each length what measure() gives, from each round."""
+	print(f"# {len(rounds[0])} runs; us, medians of the runs\n#")
+	print("#  kernel's own   charged   difference   interval +-   constant   spread of charges")
 	for found in rounds:
 		own, charged, half, constant = (statistics.median(column) / 1000 for column in zip(*found))
 		spread = (max(one[1] for one in found) - min(one[1] for one in found)) / 1000
-		print(f"{own:15.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} {constant:10.2f} {spread:19.2f}")
+		print(f"#{own:14.2f} {charged:9.2f} {charged - own:12.2f} {half:13.2f} {constant:10.2f} {spread:19.2f}")
 
 
 if __name__ == "__main__":
