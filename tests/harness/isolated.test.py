@@ -20,7 +20,7 @@ import podium_statistics as statistics  # noqa: E402
 import podium_tensors  # noqa: E402
 import podium_tree as tree  # noqa: E402
 import podium_wire as wire  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 try:
 	import torch  # noqa: F401  # so that the programs that are forked from here have it
@@ -250,6 +250,30 @@ def every_form_of_data_gets_there_and_back():
 		result = in_form(name)
 		if result.code:
 			raise AssertionError(f"{name}: {result.text}\n{result.complaints}")
+
+
+# A type with which little can be computed: through another one, and by its bits.
+EIGHT_BITS = """import torch
+def generate_input(size, seed):
+	torch.manual_seed(seed)
+	return [torch.randn(size).to(kind) for kind in KINDS], torch.zeros(size).to(KINDS[0])
+def check_implementation(data, output):
+	given, made = data[0], output
+	wanted = [one.float().mul(2).to(one.dtype) for one in given]
+	good = all(one.dtype == other.dtype and torch.equal(one.view(torch.uint8), other.view(torch.uint8)) for one, other in zip(wanted, made))
+	return good and len(made) == len(given) + 1 and torch.equal(made[-1].view(torch.uint8), wanted[0].view(torch.uint8)), "no"
+"""
+
+
+@test
+def numbers_of_eight_bits_get_there_and_back():
+	if not hasattr(torch, "float8_e4m3fn"):
+		raise Skip(f"torch {torch.__version__} has no type of 8 bits")
+	reference = EIGHT_BITS.replace("KINDS", "(torch.float8_e4m3fn, torch.float8_e5m2)")
+	submission = ("import torch\ndef custom_kernel(data):\n\tgiven, output = data\n\tmade = [one.float().mul(2).to(one.dtype) for one in given]\n"
+		"\toutput.view(torch.uint8).copy_(made[0].view(torch.uint8))\n\treturn (*made, output)\n")
+	for mode in ("test", "leaderboard"):
+		ends_with(judge(submission, reference, mode, "size: 70; seed: 9\n"), 0, "check: pass")
 
 
 @test
