@@ -67,13 +67,19 @@ static void write_failure(struct buffer *out, struct arena *arena, const struct 
 	print_fact(out, "tolerance", mismatch.tolerance ? mismatch.tolerance : tolerance);
 }
 
+/* By the sentence below the verdict. */
+static bool is_told(const struct report *report, const json_t *one)
+{
+	return strcmp(outcome_text(one, "message"), outcome_text(report->outcome, "reason")) == 0;
+}
+
 static void write_first_failure(struct buffer *out, struct arena *arena, const struct report *report)
 {
 	size_t i, j;
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
 		json_array_foreach(json_object_get(stage, "cases"), j, one)
-			if (case_has_failed(one) && *outcome_text(one, "message")) {
+			if (case_has_failed(one) && *outcome_text(one, "message") && !is_told(report, one)) {
 				buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
 					stage_is_test(stage) ? "test" : "benchmark", case_number(one));
 				text_append_printable(out, outcome_text(one, "spec"));

@@ -81,7 +81,7 @@ def wrong_usage_is_said_in_a_sentence():
 			([str(scratch / "none.py"), "--task", folder], f"Cannot open {scratch}/none.py: No such file or directory."),
 			([folder, "--task", folder], f"{folder} is not a file."),
 			([right, "--task", str(scratch / "none")], f"Cannot open {scratch}/none: No such file or directory."),
-			([right, "--task", right], "is not a zip")):
+			([right, "--task", right], f"{right}: The file is not a zip")):
 		says(podium("check", *words), 2, "podium: ", part)
 	says(podium(), 2, "Usage: podium COMMAND")
 	says(podium("chek"), 2, 'There is no command "chek"')
@@ -236,8 +236,8 @@ def what_the_isolated_engine_found_out_is_shown():
 	answer = check(file(RIGHT), "--mode", "ranked", program=program)
 	equal(answer.code, 0)
 	contains(answer.out, "\nranked: passed, 1.50 s\n"
-		"  #  Shape               Time      95 % interval      Best     Worst  Runs\n"
-		"  1  size: 8  31.90 ± 0.03 µs  31.80 to 32.00 µs  31.50 µs  33.00 µs   200\n"
+		"  #  Shape               Time      95 % interval  Best block  Worst block  Runs\n"
+		"  1  size: 8  31.90 ± 0.03 µs  31.80 to 32.00 µs    31.50 µs     33.00 µs   200\n"
 		"  How it was measured:\n"
 		"  #  Constant, subtracted  Overrun, added  Blocks  Repeated  Own clock, never ranked       SM clock  Slowed down by\n"
 		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  1755–1980 MHz  power cap\n"
