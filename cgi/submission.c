@@ -338,6 +338,19 @@ bool stage_has_device(const struct stage_row *stage)
 	return false;
 }
 
+bool case_has_note(const struct case_row *one)
+{
+	return one->blocks != SQL_NULL_INTEGER && strcmp(one->verdict, "passed") == 0 && one->message && *one->message;
+}
+
+bool stage_has_notes(const struct stage_row *stage)
+{
+	for (size_t i = 0; i < stage->case_count; i++)
+		if (case_has_note(&stage->cases[i]))
+			return true;
+	return false;
+}
+
 size_t stage_pictures(const struct stage_row *stage)
 {
 	struct samples_range range;

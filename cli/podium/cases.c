@@ -6,6 +6,7 @@
 #include "lib/peaks.h"
 #include "lib/result.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -198,6 +199,20 @@ static bool is_judged(const json_t *stage)
 	return false;
 }
 
+/* What the judge says of times that it has taken. */
+static void write_notes(struct buffer *out, const json_t *stage)
+{
+	size_t i;
+	json_t *one;
+	json_array_foreach(json_object_get(stage, "cases"), i, one) {
+		if (!is_measured(one) || case_has_failed(one) || !*outcome_text(one, "message"))
+			continue;
+		buffer_printf(out, "  Benchmark %" PRId64 ": ", case_number(one));
+		text_append_printable(out, outcome_text(one, "message"));
+		buffer_byte(out, '\n');
+	}
+}
+
 void cases_write(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
 {
 	if (stage_is_test(stage)) {
@@ -205,8 +220,10 @@ void cases_write(struct buffer *out, struct arena *arena, const struct report *r
 		return;
 	}
 	write_cases(out, arena, report, stage, is_judged(stage) ? &JUDGED_TIMES : &TIMES, "");
-	if (write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
-		buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
-			"  An overrun is time that the device still needed between two calls.\n"
-			"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
+	if (!write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
+		return;
+	write_notes(out, stage);
+	buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
+		"  An overrun is work of the submission on the device before and after its calls.\n"
+		"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
 }

@@ -230,6 +230,7 @@ CASE = {"event": "case", "position": 0, "index": 0, "spec": "size: 8", "verdict"
 def what_the_isolated_engine_found_out_is_shown():
 	program = StandIn(STAGE, {**CASE, "median_ns": 31850.0, "low_ns": 31800.0, "high_ns": 32000.0, "constant_ns": 6200.0, "own_ns": 38000.0,
 		"gap_ns": 500.0, "blocks": 8, "repeated": 2,
+		"message": "In 2 of 8 blocks the constant moved.",
 		"device": {"sm_clock_mhz": [1755, 1980], "slowed_by": ["power cap"]}}, {"event": "stage_end", "position": 0, "verdict": "passed", "message": "", "exit_code": 0,
 		"duration_ms": 1500}, {**VERDICT, "engine": "custom", "engine_reason": "The data hold a function.", "score_ns": 31900.0,
 		"score_err_ns": 30.0})
@@ -241,6 +242,7 @@ def what_the_isolated_engine_found_out_is_shown():
 		"  How it was measured:\n"
 		"  #  Constant, subtracted  Overrun, added  Blocks  Repeated  Own clock, never ranked       SM clock  Slowed down by\n"
 		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  1755–1980 MHz  power cap\n"
+		"  Benchmark 1: In 2 of 8 blocks the constant moved.\n"
 		"  The constant is what the same call took with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.03 µs\n")
 	contains(answer.out, "  Engine     custom. The task's own harness took the times. The data hold a function.\n")
