@@ -32,12 +32,12 @@ static const struct statement COMPARISON = SELECT(struct comparison_found, COMPA
 	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ?");
 
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), REAL(struct compared_case, mean_ns),
-	REAL(struct compared_case, rival_ns), REAL(struct compared_case, ratio), REAL(struct compared_case, ratio_low),
+	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), TEXT(struct compared_case, message),
+	REAL(struct compared_case, mean_ns), REAL(struct compared_case, rival_ns), REAL(struct compared_case, ratio), REAL(struct compared_case, ratio_low),
 	REAL(struct compared_case, ratio_high),
 };
 static const struct statement CASES = SELECT(struct compared_case, CASE_COLUMNS,
-	"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high "
+	"SELECT m.case_index, m.spec, m.message, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high "
 	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? AND m.ratio IS NOT NULL ORDER BY t.position, m.case_index");
 
 static int find_comparison(struct request *request, struct comparison_found *found)

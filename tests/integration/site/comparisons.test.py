@@ -230,12 +230,15 @@ def its_page_says_who_ran_against_whom_and_how_far_it_is():
 @test
 def its_page_has_the_times_and_the_ratio_of_each_case():
 	cases = [{"spec": f"size: {size}; seed: 1", "mean_ns": 1000.0 * size, "rival_ns": 1010.0 * size, **FASTER} for size in (1, 20)]
+	cases[1]["message"] = "In 1 of 4 blocks the <constant> moved."
 	two_that_are_close(**FASTER, cases=cases)
 	until(lambda: comparison() == "done")
 	page = words(anyone, f"/comparison/{number_of_comparison()}")
 	contains(page, "dora’s time divided by ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster")
 	contains(page, "1 size: 1 seed: 1 1.000 µs 1.010 µs 0.9880 0.9850 to 0.9910 2 size: 20 seed: 1 20.00 µs 20.20 µs 0.9880")
 	contains(page, "ended just now on here.")
+	contains(page, "Benchmark 2: In 1 of 4 blocks the <constant> moved.")
+	lacks(page, "Benchmark 1")
 
 
 @test
