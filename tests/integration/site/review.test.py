@@ -80,6 +80,14 @@ def page(client, number):
 	return client.get(f"/submission/{number}?{time.time()}")
 
 
+def whole(answer):
+	"""The page, which nests well and has no name twice."""
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return reader
+
+
 def decide(client, number, action, reason="", gpu="H200", **how):
 	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu), ("reason", reason)], form="/account", **how)
 
@@ -101,11 +109,15 @@ def a_judged_result_shows_how_it_was_measured():
 		contains(words, part)
 	equal(shown.text.count('<svg class="samples" role="img" aria-label="101 calls: median 31.90 µs,'), 2)
 	contains(shown.text, '<a class="chip engine" data-engine="isolated" href="/judge#isolated"')
-	reader = Page()
-	reader.feed(shown.text)
-	equal(reader.faults, [])
+	whole(shown)
 	lacks(shown.text, "style=")
-	contains(anyone.get("/judge").words(), "Held for review")
+
+
+@test
+def what_pages_say_of_engines_ties_and_held_results_leads_to_its_explanation():
+	explained = whole(anyone.get("/judge"))
+	for fragment in ("isolated", "custom", "ties", "held"):
+		contains(explained.ids, fragment)
 
 
 @test
@@ -165,6 +177,8 @@ def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 def admins_alone_see_that_something_waits_for_them_and_decide():
 	contains(admin.get("/").words(), "Review 1 held result")
 	contains(admin.get("/admin").words(), "Held results (1)")
+	whole(admin.get("/admin/review"))
+	contains(admin.get("/admin/review").text, f'href="/submission/{held}/source"')
 	listed = admin.get("/admin/review").words()
 	for part in (f"Submission {held} on H200", "bob", "24.6 TB/s"):
 		contains(listed, part)
