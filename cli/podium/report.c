@@ -156,7 +156,7 @@ static void write_engine(struct buffer *out, const struct report *report)
 	if (!*engine)
 		return;
 	cleanup_buffer struct buffer words = {0};
-	buffer_printf(&words, "%s%s%s", engine, *reason ? ". The task's own harness took the times. " : "", reason);
+	buffer_printf(&words, "%s%s%s", engine, *reason ? ". The task's own harness ran the submission. " : "", reason);
 	print_fact(out, "Engine", buffer_string(&words));
 }
 
@@ -217,9 +217,10 @@ static bool is_asked_for(const struct report *report)
 static void write_differences(struct buffer *out, const struct report *report)
 {
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");
+	bool draws_anew = strcmp(outcome_text(report->outcome, "engine"), "isolated") == 0;
 	if (json_is_integer(seed))
-		buffer_printf(out, "The seeds differ from the server's, whose are secret; --seed %lld repeats this run.\n",
-			json_integer_value(seed));
+		buffer_printf(out, "The seeds differ from the server's, whose are secret; --seed %lld repeats %s.\n", json_integer_value(seed),
+			draws_anew ? "the tests of this run, but each timed call has a new input" : "this run");
 	if (!is_asked_for(report)) {
 		buffer_text(out, "The task is for ");
 		for (size_t i = 0; i < report->task->gpu_count; i++) {

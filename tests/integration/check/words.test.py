@@ -245,7 +245,14 @@ def what_the_isolated_engine_found_out_is_shown():
 		"  Benchmark 1: In 2 of 8 blocks the constant moved.\n"
 		"  The constant is what the same call took with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.03 µs\n")
-	contains(answer.out, "  Engine     custom. The task's own harness took the times. The data hold a function.\n")
+	contains(answer.out, "  Engine     custom. The task's own harness ran the submission. The data hold a function.\n")
+
+
+@test
+def a_seed_repeats_what_the_engine_lets_it():
+	for engine, words in (("custom", "this run"), ("isolated", "the tests of this run, but each timed call has a new input")):
+		answer = check(file(RIGHT), "--mode", "ranked", "--seed", "5", program=StandIn({**VERDICT, "engine": engine}))
+		contains(answer.out, f"The seeds differ from the server's, whose are secret; --seed 5 repeats {words}.\n")
 
 
 @test

@@ -126,7 +126,7 @@ def a_result_without_any_of_it_looks_as_it_always_did():
 	words = page(anyone, number).words()
 	for part in ("95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
-	contains(words, "The task’s own harness took the times. Its <input> is a class of its own.")
+	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
 	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
 	lacks(page(anyone, number).text, "data-engine")
