@@ -234,6 +234,8 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 	equal(decide(admin, number, "reject", "It reads the <answer> of the call before.").status, 303)
 	words = page(ada, number).words()
 	contains(words, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
+	contains(words, "The result was held for review, and an admin has rejected it; it is not ranked.")
+	lacks(words, "not what an honest run sends")
 	contains(words, "protocol violation")
 	contains(words, "3.000 ± 0.020 µs")
 	shown = page(anyone, number).words()
