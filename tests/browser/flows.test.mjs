@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { chip, closeBrowser, createLeaderboard, editLeaderboard, fillAndSend, logIn, logInAsAdmin, oneTimePassword, PASSWORD, recordStates,
-	register, RIGHT, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+	register, RIGHT, scene, setDeadline, settled, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -107,6 +107,8 @@ for (const scripts of [true, false]) {
 			assert.match((await record.states()).join(), /(queued|running).* 0,.*passed  [1-9]/);
 		} else {
 			assert.ok(record.loadings > 1, 'the page did not reload itself');
+			await settled(page, id);
+			await page.reload();
 			assert.equal(await page.locator('meta[http-equiv=refresh]').count(), 0);
 		}
 		assert.match(await page.locator('.job .sentence').first().textContent(), /Ranked \d+(st|nd|rd|th) on/);
