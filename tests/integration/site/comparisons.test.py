@@ -351,7 +351,9 @@ def among_a_hundred_thousand_submissions_pages_read_little():
 		INSERT INTO jobs (comparison_id, user_id, gpu, priority, state) SELECT id, 0, gpu, 1, 'done' FROM comparisons WHERE gpu = 'H200';
 		ANALYZE TABLE comparisons, jobs""")
 	entry = sql("SELECT submission_id FROM ranking WHERE position = 5")[0][0]
-	for path, most, times in (("/leaderboard/bench", 2000, 10), (f"/submission/{entry}", 500, 2), ("/queue", 500, 0), ("/user/user1", 500, 0)):
+	for path, most, times in (("/leaderboard/bench", 2000, 10), (f"/submission/{entry}", 500, 2),
+			(f"/submission/{entry}/status", 500, 0), (f"/comparison/{number_of_comparison()}/status", 100, 0),
+			("/queue", 500, 0), ("/user/user1", 500, 0)):
 		fresh(anyone, path)  # what is prepared once
 		read, answer = rows_read(path)
 		equal(answer.text.count("interleaved on the same GPU"), times)
