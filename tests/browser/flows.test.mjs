@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { chip, closeBrowser, createLeaderboard, editLeaderboard, fillAndSend, logIn, logInAsAdmin, oneTimePassword, PASSWORD, recordStates,
-	register, RIGHT, scene, setDeadline, settled, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+	register, RIGHT, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -17,6 +17,12 @@ async function errorAt(page, field) {
 	const error = page.locator(`#${ids.at(-1)}.field-error`);
 	assert.ok(await error.isVisible());
 	return error.textContent();
+}
+
+// Waits until neither the submission nor a comparison of it waits or runs.
+async function settled(page, id) {
+	while (!(await (await page.request.get(`/submission/${id}/status`)).json()).settled)
+		await new Promise((done) => setTimeout(done, 200));
 }
 
 const headings = (page) => page.locator('h1').allTextContents();

@@ -264,14 +264,6 @@ export async function verdictOf(page) {
 	throw new Error(`${page.url()} shows no verdict after ${RUN_LIMIT_MS / 1000} s`);
 }
 
-// Waits until neither the submission nor a comparison of it waits or runs.
-export async function settled(page, id) {
-	for (const end = Date.now() + RUN_LIMIT_MS; Date.now() < end; await new Promise((done) => setTimeout(done, 200)))
-		if ((await (await page.request.get(`/submission/${id}/status`)).json()).settled)
-			return;
-	throw new Error(`submission ${id} is not settled after ${RUN_LIMIT_MS / 1000} s`);
-}
-
 // From now on the page counts its loadings in the returned object and notes what it shows, in the order of its
 // appearance (only with scripts): the state's word, the progress, the number of cases.
 export async function recordStates(page) {
