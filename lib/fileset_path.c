@@ -18,8 +18,7 @@ static int read_zip(struct fileset *set, const char *path, int descriptor, struc
 			return fail(error, ERROR_SYSTEM, "Cannot read %s: %s.", path, strerror(errno));
 		buffer_append(&bytes, piece, (size_t)got);
 	}
-	int rc = fileset_from_zip(set, buffer_string(&bytes), bytes.length, error);
-	return rc ? fail_context(error, "%s", path) : 0;
+	return fileset_from_zip(set, buffer_string(&bytes), bytes.length, error);
 }
 
 int fileset_from_path(struct fileset *set, const char *path, struct error *error)
