@@ -5,6 +5,8 @@
 #include "cgi/paging.h"
 #include "templates/comparison.h"
 
+#include <jansson.h>
+
 enum { reload_s = 5 };
 
 struct comparison_found { struct compared compared; struct comparison_row outcome; };
@@ -30,32 +32,48 @@ static const struct statement COMPARISON = SELECT(struct comparison_found, COMPA
 	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ?");
 
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), REAL(struct compared_case, mean_ns),
-	REAL(struct compared_case, rival_ns), REAL(struct compared_case, ratio), REAL(struct compared_case, ratio_low),
+	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), TEXT(struct compared_case, message),
+	REAL(struct compared_case, mean_ns), REAL(struct compared_case, rival_ns), REAL(struct compared_case, ratio), REAL(struct compared_case, ratio_low),
 	REAL(struct compared_case, ratio_high),
 };
 static const struct statement CASES = SELECT(struct compared_case, CASE_COLUMNS,
-	"SELECT m.case_index, m.spec, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high "
+	"SELECT m.case_index, m.spec, m.message, m.mean_ns, m.rival_ns, m.ratio, m.ratio_low, m.ratio_high "
 	"FROM stages t JOIN measurements m ON m.stage_id = t.id WHERE t.job_id = ? AND m.ratio IS NOT NULL ORDER BY t.position, m.case_index");
+
+static int find_comparison(struct request *request, struct comparison_found *found)
+{
+	int64_t id = path_number(request, 0);
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, found, request->error, "i", id);
+	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no comparison with this number.") : rc;
+}
 
 int page_comparison(struct request *request)
 {
-	int64_t id = path_number(request, 0);
 	struct comparison_found found;
 	struct compared_case *cases;
 	struct comparison_view view = { .compared = &found.compared, .is_admin = request->viewer.role == ROLE_ADMIN };
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, &found, request->error, "i", id);
-	if (rc == ERROR_NOT_FOUND)
-		return fail(request->error, rc, "There is no comparison with this number.");
+	int rc = find_comparison(request, &found);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &CASES, &cases, &view.case_count, request->error, "i", found.outcome.job_id);
 	if (rc)
 		return rc;
 	view.outcome = found.outcome;
 	view.cases = cases;
-	struct page page = page_make(request, arena_printf(request->arena, "Comparison %lld", (long long)id), "leaderboards");
-	page.refresh_s = comparison_is_open(&view.outcome) ? reload_s : 0;
+	struct page page = page_make(request, arena_printf(request->arena, "Comparison %lld", (long long)found.compared.id), "leaderboards");
+	if (comparison_is_open(&view.outcome)) {
+		page.refresh_s = reload_s;
+		page.live_url = arena_printf(request->arena, "/comparison/%lld/status", (long long)found.compared.id);
+	}
 	comparison_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;
+}
+
+/* What changes while it waits and runs, for live.js; the rest is the page's. */
+int page_comparison_status(struct request *request)
+{
+	struct comparison_found found;
+	int rc = find_comparison(request, &found);
+	return rc ? rc : respond_json(request, json_pack("{s:I, s:s, s:s}", "id", (json_int_t)found.compared.id, "state", found.outcome.state,
+		"stage", found.compared.progress));
 }

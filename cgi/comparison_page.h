@@ -6,7 +6,7 @@
 
 struct compared_case {
 	int64_t case_index;
-	const char *spec;
+	const char *spec, *message;          /* what the judge says of the times; "": nothing */
 	double mean_ns, rival_ns;            /* the challenger's time and the incumbent's */
 	double ratio, ratio_low, ratio_high;
 };

@@ -130,6 +130,12 @@ static void describe_running(const struct job_row *job, struct buffer *out)
 		job->reason && *job->reason ? "" : ".", (long long)job->silent_s, (long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
 }
 
+/* By an admin: only results that have passed are held, and it has not passed any more. */
+static bool was_rejected(const struct job_row *job)
+{
+	return job->held_at_ms != TIME_NULL && verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
+}
+
 static void describe_ended(const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
 	if (job->stopping == 1) {
@@ -137,6 +143,8 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 	} else if (job->is_held == 1) {
 		buffer_printf(out, job->hides_times ? "Passed on %s; it is not ranked yet."
 			: "Passed on %s. The result is held for review: an admin looks at it before it is ranked.", job->gpu);
+	} else if (was_rejected(job)) {
+		buffer_text(out, "The result was held for review, and an admin has rejected it; it is not ranked.");
 	} else if (job->place != SQL_NULL_INTEGER) {
 		buffer_text(out, "Ranked ");
 		html_ordinal(out, job->place);

@@ -12,8 +12,9 @@ handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv;
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language, page_language_raw;
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
+/* comparison_page.c */
+handler page_comparison, page_comparison_status;
 /* submission.c */
-handler page_comparison;
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact, page_submission_cancel,
 	action_submission_cancel;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */

@@ -14,14 +14,14 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct queue_job, user_id), TEXT(struct queue_job, user), TEXT(struct queue_job, gpu), TEXT(struct queue_job, mode),
 	TEXT(struct queue_job, state), TEXT(struct queue_job, progress), INTEGER(struct queue_job, attempt),
 	TEXT(struct queue_job, lease_owner), TIME(struct queue_job, since_ms),
-	INTEGER(struct queue_job, rival_id), TEXT(struct queue_job, rival),
+	INTEGER(struct queue_job, comparison_id), INTEGER(struct queue_job, rival_id), TEXT(struct queue_job, rival),
 };
 /* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
  * found without looking at the others. */
 #define JOBS_IN(state, since) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
 	"  IF(c.id IS NULL, s.mode, 'comparison') AS mode, j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"  r.id AS rival_id, ru.name AS rival " \
+	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
 	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
 	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) " \

@@ -9,7 +9,8 @@
 struct queue_job {
 	int64_t id, submission_id, user_id, attempt, since_ms;
 	const char *leaderboard, *user, *gpu, *mode, *state, *progress, *lease_owner;
-	int64_t rival_id;            /* of a comparison: the submission that this one is compared with, and its user; */
+	int64_t comparison_id;       /* of a comparison: its number, */
+	int64_t rival_id;            /* the submission that this one is compared with, and its user; */
 	const char *rival;           /* else SQL_NULL_INTEGER and NULL */
 };
 

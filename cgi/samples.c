@@ -55,14 +55,20 @@ static double quantile(const double *numbers, size_t count, double part)
 	return below + 1 < count ? numbers[below] + (place - (double)below) * (numbers[below + 1] - numbers[below]) : numbers[below];
 }
 
-/* Three times the distance of the quartiles beyond them is where the bulk ends (Tukey's outer fences); 1 % at least, because
- * the quartiles of a steady clock may be equal. */
-static void find_edges(const double *numbers, size_t count, struct samples_range *range)
+/* The bulk ends three times the distance of the quartiles beyond them (Tukey's outer fences); 1 % at least, because the
+ * quartiles of a steady clock may be equal. Its outermost calls are the edges, or the interval, if it fits. */
+static void find_edges(const struct samples *samples, const double *numbers, size_t count, struct samples_range *range)
 {
 	double lower = quantile(numbers, count, .25), upper = quantile(numbers, count, .75);
 	double reach = fmax(3 * (upper - lower), .01 * fabs(range->median_ns));
-	range->bottom_ns = fmax(numbers[0], lower - reach);
-	range->top_ns = fmin(numbers[count - 1], upper + reach);
+	size_t first = 0, last = count - 1;
+	while (numbers[first] < lower - reach)
+		first++;
+	while (numbers[last] > upper + reach)
+		last--;
+	bool fits = samples->low_ns >= lower - reach && samples->high_ns <= upper + reach;
+	range->bottom_ns = fits ? fmin(numbers[first], samples->low_ns) : numbers[first];
+	range->top_ns = fits ? fmax(numbers[last], samples->high_ns) : numbers[last];
 	if (range->top_ns <= range->bottom_ns) { /* all are equal: the line is in the middle */
 		double half = fmax(.01 * fabs(range->median_ns), 1);
 		range->bottom_ns -= half;
@@ -80,7 +86,7 @@ bool samples_range(const struct samples *samples, struct samples_range *range)
 	range->least_ns = numbers[0];
 	range->most_ns = numbers[count - 1];
 	range->median_ns = quantile(numbers, count, .5);
-	find_edges(numbers, count, range);
+	find_edges(samples, numbers, count, range);
 	for (size_t i = 0; i < count; i++) {
 		range->below += numbers[i] < range->bottom_ns;
 		range->above += numbers[i] > range->top_ns;

@@ -181,12 +181,6 @@ static int read_jobs(struct request *request, const struct submission_row *row, 
 	return rc ? rc : job_words_fill(request, row, *jobs, *count);
 }
 
-/* Nothing more will happen to it. */
-static bool is_over(const struct job_row *job)
-{
-	return strcmp(job->state, "queued") != 0 && strcmp(job->state, "running") != 0 && job->stopping != 1;
-}
-
 static bool can_be_cancelled(const struct job_row *job)
 {
 	return strcmp(job->state, "queued") == 0 || strcmp(job->state, "running") == 0;
@@ -344,6 +338,19 @@ bool stage_has_device(const struct stage_row *stage)
 	return false;
 }
 
+bool case_has_note(const struct case_row *one)
+{
+	return one->blocks != SQL_NULL_INTEGER && strcmp(one->verdict, "passed") == 0 && one->message && *one->message;
+}
+
+bool stage_has_notes(const struct stage_row *stage)
+{
+	for (size_t i = 0; i < stage->case_count; i++)
+		if (case_has_note(&stage->cases[i]))
+			return true;
+	return false;
+}
+
 size_t stage_pictures(const struct stage_row *stage)
 {
 	struct samples_range range;
@@ -458,28 +465,7 @@ int action_submission_cancel(struct request *request)
 
 /* ---- the page ---- */
 
-int page_submission(struct request *request)
-{
-	struct submission_row row;
-	struct submission_view view;
-	int rc = find_submission(request, &SUBMISSION_AND_TASK, &row);
-	if (!rc)
-		rc = read_view(request, &row, &view);
-	if (rc)
-		return rc;
-	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld", (long long)row.id), "leaderboards");
-	for (size_t i = 0; i < view.job_count; i++)
-		if (!is_over(&view.jobs[i])) {
-			page.refresh_s = 2;
-			page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);
-		}
-	page.notice = cancellation_notice(request);
-	submission_page(&request->body, &page, &view, request->arena);
-	request->may_be_cached = true;
-	return 0;
-}
-
-/* ---- its state as JSON ---- */
+enum { reload_s = 2 };
 
 /* Of several jobs: running while one runs or is being stopped, else queued while one waits, else done. */
 static const char *overall_state(const struct job_row *jobs, size_t count)
@@ -492,6 +478,38 @@ static const char *overall_state(const struct job_row *jobs, size_t count)
 	}
 	return queued ? "queued" : "done";
 }
+
+/* Nothing on the page will change by itself any more. */
+static bool is_settled(const struct job_row *jobs, size_t count)
+{
+	bool open = strcmp(overall_state(jobs, count), "done") != 0;
+	for (size_t i = 0; i < count; i++)
+		for (size_t c = 0; c < jobs[i].comparison_count; c++)
+			open = open || comparison_is_open(&jobs[i].comparisons[c]);
+	return !open;
+}
+
+int page_submission(struct request *request)
+{
+	struct submission_row row;
+	struct submission_view view;
+	int rc = find_submission(request, &SUBMISSION_AND_TASK, &row);
+	if (!rc)
+		rc = read_view(request, &row, &view);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld", (long long)row.id), "leaderboards");
+	if (!is_settled(view.jobs, view.job_count)) {
+		page.refresh_s = reload_s;
+		page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);
+	}
+	page.notice = cancellation_notice(request);
+	submission_page(&request->body, &page, &view, request->arena);
+	request->may_be_cached = true;
+	return 0;
+}
+
+/* ---- its state as JSON ---- */
 
 /* The worst of the jobs' verdicts: the later in the table, the worse. NULL until all have one. */
 static const char *overall_verdict(const struct job_row *jobs, size_t count)
@@ -512,15 +530,32 @@ static json_t *text_or_null(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
+static json_t *real_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *comparisons_json(const struct job_row *job)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < job->comparison_count; i++) {
+		const struct comparison_row *one = &job->comparisons[i];
+		json_array_append_new(list, json_pack("{s:I, s:I, s:s, s:o, s:o, s:o}", "id", (json_int_t)one->id, "with", (json_int_t)one->rival_id,
+			"state", one->state, "ratio", real_or_null(one->ratio), "ratio_low", real_or_null(one->ratio_low),
+			"ratio_high", real_or_null(one->ratio_high)));
+	}
+	return list;
+}
+
 static json_t *job_json(const struct job_row *job)
 {
 	bool queued = strcmp(job->state, "queued") == 0;
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:b}", "gpu", job->gpu, "state", job->state,
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:b, s:o}", "gpu", job->gpu, "state", job->state,
 		"verdict", text_or_null(job->verdict), "reason", text_or_null(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
 		"message", job->words, "attempt", (json_int_t)job->attempt,
-		"score_ns", isnan(job->score_ns) ? json_null() : json_real(job->score_ns),
+		"score_ns", real_or_null(job->score_ns),
 		"position", queued ? json_integer(job->ahead + 1) : json_null(), "engine", text_or_null(job->engine),
-		"held", job->is_held && !job->hides_times);
+		"held", job->is_held && !job->hides_times, "comparisons", comparisons_json(job));
 }
 
 int page_submission_status(struct request *request)
@@ -531,13 +566,15 @@ int page_submission_status(struct request *request)
 	int rc = find_submission(request, &SUBMISSION, &row);
 	if (!rc)
 		rc = read_jobs(request, &row, &jobs, &count);
+	if (!rc)
+		rc = read_comparisons(request, &row, jobs, count);
 	if (rc)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, job_json(&jobs[i]));
-	return respond_json(request, json_pack("{s:I, s:s, s:o, s:o}", "id", (json_int_t)row.id, "state", overall_state(jobs, count),
-		"verdict", text_or_null(overall_verdict(jobs, count)), "jobs", list));
+	return respond_json(request, json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state", overall_state(jobs, count),
+		"settled", is_settled(jobs, count), "verdict", text_or_null(overall_verdict(jobs, count)), "jobs", list));
 }
 
 int page_submission_source(struct request *request)

@@ -89,6 +89,9 @@ struct cancel_form {
 /* Whether the isolated engine said something of a stage's cases, and whether the device did. */
 bool stage_is_judged(const struct stage_row *stage);
 bool stage_has_device(const struct stage_row *stage);
+/* Whether the isolated engine has a sentence about a time that it took. */
+bool case_has_note(const struct case_row *one);
+bool stage_has_notes(const struct stage_row *stage);
 /* How many of the cases have a picture. */
 size_t stage_pictures(const struct stage_row *stage);
 

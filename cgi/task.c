@@ -182,7 +182,8 @@ static void add_runs(struct settings *settings, const struct board *board, const
 	add(settings, "Score", view->ranked_by);
 	add(settings, "Seed of tests and benchmarks",
 		task->has_seed ? arena_printf(arena, "%lld", (long long)task->seed) : "as the cases say");
-	add(settings, "Seed of ranked runs", "secret, the same for everyone");
+	add(settings, "Seed of ranked runs", task->engine == ENGINE_CUSTOM ? "secret, the same for everyone"
+		: "secret, the same for everyone; the engine isolated draws one of its own for each timed call");
 	add(settings, "Engine", task->engine == ENGINE_CHOOSE ? "isolated where the task can be split" : task_engine_name(task->engine));
 	add_code(settings, "Operations of a run", task->flops);
 	add_code(settings, "Bytes of a run", task->bytes);

@@ -64,7 +64,10 @@ def import_slow_modules():
 
 def receive(control):
     """The next message with its descriptors; (None, []) at the end."""
-    data, ancillary, _, _ = control.recvmsg(MOST_BYTES, socket.CMSG_SPACE(64 * 4))
+    try:
+        data, ancillary, _, _ = control.recvmsg(MOST_BYTES, socket.CMSG_SPACE(64 * 4))
+    except ConnectionResetError:  # the other side has ended without having read everything
+        return None, []
     descriptors = array.array("i")
     for level, kind, content in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
@@ -311,7 +314,10 @@ def start(control, message, descriptors):
 def serve():
     """Returns in the programs, with what to call."""
     control = socket.socket(fileno=CONTROL)
-    control.send(b'{"ready": true}')
+    try:
+        control.send(b'{"ready": true}')
+    except BrokenPipeError:  # podium-run has ended meanwhile
+        os._exit(0)
     while True:
         message, descriptors = receive(control)
         if message is None:

@@ -14,7 +14,7 @@ static const struct {
 	[VERDICT_COMPILE_ERROR] = { "compile error",
 		"The file could not be compiled or imported; the compiler's output is below." },
 	[VERDICT_RUNTIME_ERROR] = { "runtime error",
-		"The program stopped with an error; the last lines of its error output are below." },
+		"The program stopped with an error; what is known of it is below." },
 	[VERDICT_TIME_LIMIT] = { "time limit",
 		"The stage took longer than its limit and was stopped; make the kernel faster or look for an endless loop." },
 	[VERDICT_MEMORY_LIMIT] = { "memory limit", "The program used more memory than the task allows." },

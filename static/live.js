@@ -56,10 +56,10 @@
 		let over = false;
 		try {
 			const text = await get(address);
-			const state = JSON.parse(text).state;
+			const { state, settled } = JSON.parse(text);
 			if (text !== last) replace(await get(pageOf(text)));
 			last = text;
-			over = state !== "queued" && state !== "running";
+			over = settled ?? (state !== "queued" && state !== "running"); // what has ended may still be compared
 			failures = 0;
 			note("");
 		} catch {

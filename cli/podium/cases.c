@@ -6,6 +6,7 @@
 #include "lib/peaks.h"
 #include "lib/result.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -142,7 +143,12 @@ static const struct layout TESTS = { NULL,
 	{ { "#", true }, { "Case", false }, { "Result", false } },
 	{ number, spec, result } };
 static const struct layout TIMES = { NULL,
-	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true }, { "Best", true }, { "Worst", true },
+	{ { "#", true }, { "Shape", false }, { "Time", true }, { "Best", true }, { "Worst", true }, { "Runs", true },
+		{ "Bandwidth", true }, { "Compute", true } },
+	{ number, spec, time_of, best, worst, runs, bandwidth, compute } };
+/* The isolated engine's, whose best and worst are those of blocks of calls. */
+static const struct layout JUDGED_TIMES = { NULL,
+	{ { "#", true }, { "Shape", false }, { "Time", true }, { "95 % interval", true }, { "Best block", true }, { "Worst block", true },
 		{ "Runs", true }, { "Bandwidth", true }, { "Compute", true } },
 	{ number, spec, time_of, interval, best, worst, runs, bandwidth, compute } };
 static const struct layout MEASUREMENT = { is_measured,
@@ -183,14 +189,41 @@ static bool write_cases(struct buffer *out, struct arena *arena, const struct re
 	return true;
 }
 
+static bool is_judged(const json_t *stage)
+{
+	size_t i;
+	json_t *one;
+	json_array_foreach(json_object_get(stage, "cases"), i, one)
+		if (is_measured(one))
+			return true;
+	return false;
+}
+
+/* What the judge says of times that it has taken. */
+static void write_notes(struct buffer *out, const json_t *stage)
+{
+	size_t i;
+	json_t *one;
+	json_array_foreach(json_object_get(stage, "cases"), i, one) {
+		if (!is_measured(one) || case_has_failed(one) || !*outcome_text(one, "message"))
+			continue;
+		buffer_printf(out, "  Benchmark %" PRId64 ": ", case_number(one));
+		text_append_printable(out, outcome_text(one, "message"));
+		buffer_byte(out, '\n');
+	}
+}
+
 void cases_write(struct buffer *out, struct arena *arena, const struct report *report, const json_t *stage)
 {
 	if (stage_is_test(stage)) {
 		write_cases(out, arena, report, stage, &TESTS, "");
 		return;
 	}
-	write_cases(out, arena, report, stage, &TIMES, "");
-	if (write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
-		buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
-			"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
+	write_cases(out, arena, report, stage, is_judged(stage) ? &JUDGED_TIMES : &TIMES, "");
+	if (!write_cases(out, arena, report, stage, &MEASUREMENT, "  How it was measured:\n"))
+		return;
+	write_notes(out, stage);
+	buffer_text(out, "  The constant is what the same call took with an empty kernel, measured in turns with the submission's.\n"
+		"  An overrun is work of the submission on the device before and after its calls.\n"
+		"  The own clock is what the submission measured in its own process, which it could make say anything.\n");
 }

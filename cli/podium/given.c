@@ -31,8 +31,8 @@ int given_read_task(struct arena *arena, const char *path, struct given *given, 
 	given->upload = fileset_make(arena);
 	given->stock = stock_fileset(arena);
 	int rc = fileset_from_path(&given->upload, path, error);
-	if (rc)
-		return rc;
+	if (rc) /* what is wrong inside of a zip does not name the zip */
+		return rc == ERROR_INPUT && !strstr(error->text, path) ? fail_context(error, "%s", path) : rc;
 	if (task_check(arena, &given->upload, &given->stock, &given->task, faults))
 		return fail(error, ERROR_INPUT, "%s is no task that could be run:", path);
 	return take_files(arena, given, error);

@@ -67,13 +67,19 @@ static void write_failure(struct buffer *out, struct arena *arena, const struct 
 	print_fact(out, "tolerance", mismatch.tolerance ? mismatch.tolerance : tolerance);
 }
 
+/* By the sentence below the verdict. */
+static bool is_told(const struct report *report, const json_t *one)
+{
+	return strcmp(outcome_text(one, "message"), outcome_text(report->outcome, "reason")) == 0;
+}
+
 static void write_first_failure(struct buffer *out, struct arena *arena, const struct report *report)
 {
 	size_t i, j;
 	json_t *stage, *one;
 	json_array_foreach(json_object_get(report->outcome, "stages"), i, stage)
 		json_array_foreach(json_object_get(stage, "cases"), j, one)
-			if (case_has_failed(one) && *outcome_text(one, "message")) {
+			if (case_has_failed(one) && *outcome_text(one, "message") && !is_told(report, one)) {
 				buffer_printf(out, "\nFirst failing case, %s %" PRId64 ": ",
 					stage_is_test(stage) ? "test" : "benchmark", case_number(one));
 				text_append_printable(out, outcome_text(one, "spec"));
@@ -150,7 +156,7 @@ static void write_engine(struct buffer *out, const struct report *report)
 	if (!*engine)
 		return;
 	cleanup_buffer struct buffer words = {0};
-	buffer_printf(&words, "%s%s%s", engine, *reason ? ". The task's own harness took the times. " : "", reason);
+	buffer_printf(&words, "%s%s%s", engine, *reason ? ". The task's own harness ran the submission. " : "", reason);
 	print_fact(out, "Engine", buffer_string(&words));
 }
 
@@ -211,9 +217,10 @@ static bool is_asked_for(const struct report *report)
 static void write_differences(struct buffer *out, const struct report *report)
 {
 	const json_t *seed = json_object_get(report->outcome, "secret_seed");
+	bool draws_anew = strcmp(outcome_text(report->outcome, "engine"), "isolated") == 0;
 	if (json_is_integer(seed))
-		buffer_printf(out, "The seeds differ from the server's, whose are secret; --seed %lld repeats this run.\n",
-			json_integer_value(seed));
+		buffer_printf(out, "The seeds differ from the server's, whose are secret; --seed %lld repeats %s.\n", json_integer_value(seed),
+			draws_anew ? "the tests of this run, but each timed call has a new input" : "this run");
 	if (!is_asked_for(report)) {
 		buffer_text(out, "The task is for ");
 		for (size_t i = 0; i < report->task->gpu_count; i++) {

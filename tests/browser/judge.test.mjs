@@ -1,13 +1,16 @@
 // What the isolated engine says of a time, and results that are held, in a real browser. The worker's GPUs and podium-run are
 // pretended: python3 tests/lib/instance.py --pretend node tests/browser/judge.test.mjs
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { faultsOf } from './checks.mjs';
 import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, EVAL } from './visitor.mjs';
 
 test.after(closeBrowser);
 
-const BOARD = 'judged', SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }], MOST_BYTES = 100_000;
+// As long as names may be.
+const BOARD = 'judged'.padEnd(64, '_judged'), SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }], MOST_BYTES = 100_000;
 const TASK = `lang: py
 description: A small task.
 files:
@@ -25,11 +28,17 @@ const pack = (numbers) => Buffer.from(new Float32Array(numbers).buffer).toString
 
 // What a judge says of a case: `calls` times around `ns`, a few of them far off.
 const judged = (ns, calls) => ({ runs: calls, mean_ns: ns, std_ns: 90, err_ns: 15, best_ns: ns - 80, worst_ns: ns + 110, median_ns: ns - 10,
-	low_ns: ns - 40, high_ns: ns + 40, constant_ns: 12480, own_ns: ns + 6400, gap_ns: 35, blocks: Math.floor(calls / 25), repeated: 1,
+	low_ns: ns - 40, high_ns: ns + 40, constant_ns: 12480, own_ns: ns + 6400, gap_ns: 35, message: 'The time limit left room for it.', blocks: Math.floor(calls / 25), repeated: 1,
 	samples: pack(Array.from({ length: calls }, (_, i) => ns + 120 * Math.sin(i * i) + (i % 97 === 96 ? 40000 : 0))),
 	device: { sm_clock_mhz: [1755, 1980], memory_clock_mhz: [3201, 3201], temperature_c: [31, 62], power_w: [120, 698], slowed_by: ['power cap'] } });
-const says = (ns, { calls = 100, score = ns, engine = 'isolated', ...verdict } = {}) => `# ${JSON.stringify({
+const says = (ns, { calls = 100, score = ns, engine = 'isolated', compare, ...verdict } = {}) => `# ${JSON.stringify({ compare,
 	cases: Array.from({ length: 30 }, () => judged(ns, calls)), verdict: { score_ns: score, engine, ...verdict } })}\n`;
+
+// What a judge says of two that ran in turns; it waits for a file `until`.
+const compared = (ratio, low, high, until) => ({ until, verdict: { ratio, ratio_low: low, ratio_high: high },
+	cases: Array.from({ length: 30 }, () => ({ ...judged(31900 * ratio, 100), rival_ns: 31900, ratio, ratio_low: low, ratio_high: high })) });
+
+const main = (page) => page.locator('main');
 
 let furnished;
 
@@ -129,7 +138,7 @@ for (const scripts of [true, false])
 		const suffix = scripts ? 'on' : 'off', admin = await come({ scripts }), people = [await come({ scripts }), await come({ scripts })];
 		const ids = [];
 		for (const [i, page] of people.entries()) {
-			await register(page, `fast-${i}-${suffix}`);
+			await register(page, `fast-${i}-${suffix}`.padEnd(32, 'W'));
 			ids.push(await submit(page, BOARD, { code: says(100, { score: 100 + i }), mode: 'Ranked' }));
 			assert.equal(await verdictOf(page), 'passed');
 			await page.getByText('The result is held for review').waitFor();
@@ -162,3 +171,38 @@ for (const scripts of [true, false])
 		if (scripts)
 			await looksRight(people[0]);
 	});
+
+for (const scripts of [true, false]) {
+	const how = scripts ? 'by itself' : 'by loading itself anew', suffix = scripts ? 'on' : 'off';
+
+	scene(`a page that waits for a comparison changes ${how} when it has ended`, async (come) => {
+		await furnish();
+		const until = join(dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE), `compared-${suffix}`);
+		const page = await come({ scripts }), reader = await come({ scripts });
+		await register(page, `close-${suffix}`.padEnd(32, 'W'));
+		const compare = scripts ? compared(0.998, 0.994, 1.003, until) : compared(0.9985, 0.998, 0.999, until);
+		await submit(page, BOARD, { code: says(scripts ? 31910 : 31895, { compare }), mode: 'Ranked' });
+		const loadings = { page: 0, reader: 0 };
+		await main(page).getByText('is under way; the places may still change.').first().waitFor();
+		await reader.goto(await page.getByRole('link', { name: 'comparison', exact: true }).last().getAttribute('href'));
+		await main(reader).getByText('The places may still change.').waitFor();
+		if (scripts)
+			await looksRight(reader);
+		for (const [name, one] of Object.entries({ page, reader }))
+			one.on('framenavigated', () => loadings[name]++);
+		writeFileSync(until, '');
+		const words = scripts ? '0.998 (0.994 to 1.003): a tie' : '0.15 % faster';
+		await main(reader).getByText(words).waitFor();
+		await main(page).getByText(words).first().waitFor();
+		await main(page).getByText('under way').waitFor({ state: 'detached' });
+		if (!scripts) {
+			assert.ok(loadings.page && loadings.reader, JSON.stringify(loadings));
+			return;
+		}
+		assert.deepEqual(loadings, { page: 0, reader: 0 });
+		for (const one of [page, reader])
+			await looksRight(one);
+		await reader.goto(`/leaderboard/${BOARD}`);
+		await looksRight(reader);
+	});
+}

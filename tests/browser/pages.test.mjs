@@ -283,7 +283,7 @@ scene('the keyboard reaches the content first, and every field and button of a f
 	await page.goto('/');
 	await page.keyboard.press('Tab');
 	await page.keyboard.press('Enter');
-	assert.equal(new URL(page.url()).hash, '#main');
+	await page.waitForURL('**/#main');
 	await page.keyboard.press('Tab');
 	assert.ok(await page.evaluate(() => document.getElementById('main').contains(document.activeElement)));
 });

@@ -126,10 +126,23 @@ static void calls_far_off_are_marked_at_the_edge_and_squash_nothing(void **state
 	assert_true(samples_range(&samples, &range));
 	assert_int_equal(range.above, 2);
 	assert_int_equal(range.below, 1);
-	assert_true(range.bottom_ns > 29000 && range.top_ns < 31000);
+	assert_true(range.bottom_ns == 30000 && range.top_ns == 30090);
 	assert_int_equal(count_of(calls, 'M'), 97);
 	assert_string_equal(beyond, "M239 7l4-5l4 5M359 7l4-5l4 5M479 93l4 5l4-5");
 	assert_contains(picture, ", 3 beyond the edges of the picture\"");
+}
+
+static void the_interval_is_seen_where_it_is_wider_than_the_calls(void **state)
+{
+	(void)state;
+	struct samples samples = SAMPLES(1000, 1001, 1002, 1003);
+	struct samples_range range;
+	samples.low_ns = 995, samples.high_ns = 1010;
+	assert_true(samples_range(&samples, &range));
+	assert_true(range.bottom_ns == 995 && range.top_ns == 1010 && !range.below && !range.above);
+	samples.low_ns = 100, samples.high_ns = 9000; /* this wide it would squash them */
+	assert_true(samples_range(&samples, &range));
+	assert_true(range.bottom_ns == 1000 && range.top_ns == 1003);
 }
 
 static void thousands_of_calls_become_strokes(void **state)
@@ -196,6 +209,7 @@ int main(void)
 		cmocka_unit_test(the_fastest_is_at_the_bottom_and_the_slowest_at_the_top),
 		cmocka_unit_test(what_is_not_finite_leaves_its_place_empty),
 		cmocka_unit_test(calls_far_off_are_marked_at_the_edge_and_squash_nothing),
+		cmocka_unit_test(the_interval_is_seen_where_it_is_wider_than_the_calls),
 		cmocka_unit_test(thousands_of_calls_become_strokes),
 		cmocka_unit_test(interval_median_and_borders_of_blocks_are_drawn),
 		cmocka_unit_test(no_number_breaks_the_picture),

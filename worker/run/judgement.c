@@ -339,14 +339,17 @@ static void judge_loss(const struct process *processes, const struct process_res
 	}
 }
 
-/* Results that contradict themselves or the exit code are the judge's own fault: nobody else can write them. */
+/* Results that lack something or contradict themselves or the exit code are the judge's own fault: nobody else can write them. */
 static void judge_judges_results(const struct process_result *judge, struct results *results, struct judgement *out)
 {
 	cleanup_buffer struct buffer sentence = {0};
 	judge_results(judge, results, out);
 	if (out->verdict == VERDICT_PASSED || out->verdict == VERDICT_WRONG_ANSWER)
 		return;
-	buffer_printf(&sentence, "What the judge reports cannot be: %s", buffer_string(&out->message));
+	if (out->verdict == VERDICT_RUNTIME_ERROR)
+		buffer_text(&sentence, "The judge ended before it had checked everything");
+	else
+		buffer_printf(&sentence, "What the judge reports cannot be: %s", buffer_string(&out->message));
 	blame_judge(judge, results, buffer_string(&sentence), out);
 }
 

@@ -81,7 +81,7 @@ def wrong_usage_is_said_in_a_sentence():
 			([str(scratch / "none.py"), "--task", folder], f"Cannot open {scratch}/none.py: No such file or directory."),
 			([folder, "--task", folder], f"{folder} is not a file."),
 			([right, "--task", str(scratch / "none")], f"Cannot open {scratch}/none: No such file or directory."),
-			([right, "--task", right], "is not a zip")):
+			([right, "--task", right], f"{right}: The file is not a zip")):
 		says(podium("check", *words), 2, "podium: ", part)
 	says(podium(), 2, "Usage: podium COMMAND")
 	says(podium("chek"), 2, 'There is no command "chek"')
@@ -230,20 +230,29 @@ CASE = {"event": "case", "position": 0, "index": 0, "spec": "size: 8", "verdict"
 def what_the_isolated_engine_found_out_is_shown():
 	program = StandIn(STAGE, {**CASE, "median_ns": 31850.0, "low_ns": 31800.0, "high_ns": 32000.0, "constant_ns": 6200.0, "own_ns": 38000.0,
 		"gap_ns": 500.0, "blocks": 8, "repeated": 2,
+		"message": "In 2 of 8 blocks the constant moved.",
 		"device": {"sm_clock_mhz": [1755, 1980], "slowed_by": ["power cap"]}}, {"event": "stage_end", "position": 0, "verdict": "passed", "message": "", "exit_code": 0,
 		"duration_ms": 1500}, {**VERDICT, "engine": "custom", "engine_reason": "The data hold a function.", "score_ns": 31900.0,
 		"score_err_ns": 30.0})
 	answer = check(file(RIGHT), "--mode", "ranked", program=program)
 	equal(answer.code, 0)
 	contains(answer.out, "\nranked: passed, 1.50 s\n"
-		"  #  Shape               Time      95 % interval      Best     Worst  Runs\n"
-		"  1  size: 8  31.90 ± 0.03 µs  31.80 to 32.00 µs  31.50 µs  33.00 µs   200\n"
+		"  #  Shape               Time      95 % interval  Best block  Worst block  Runs\n"
+		"  1  size: 8  31.90 ± 0.03 µs  31.80 to 32.00 µs    31.50 µs     33.00 µs   200\n"
 		"  How it was measured:\n"
 		"  #  Constant, subtracted  Overrun, added  Blocks  Repeated  Own clock, never ranked       SM clock  Slowed down by\n"
 		"  1              6.200 µs        500.0 ns       8         2                 38.00 µs  1755–1980 MHz  power cap\n"
+		"  Benchmark 1: In 2 of 8 blocks the constant moved.\n"
 		"  The constant is what the same call took with an empty kernel, ")
 	contains(answer.out, "Score: 31.90 ± 0.03 µs\n")
-	contains(answer.out, "  Engine     custom. The task's own harness took the times. The data hold a function.\n")
+	contains(answer.out, "  Engine     custom. The task's own harness ran the submission. The data hold a function.\n")
+
+
+@test
+def a_seed_repeats_what_the_engine_lets_it():
+	for engine, words in (("custom", "this run"), ("isolated", "the tests of this run, but each timed call has a new input")):
+		answer = check(file(RIGHT), "--mode", "ranked", "--seed", "5", program=StandIn({**VERDICT, "engine": engine}))
+		contains(answer.out, f"The seeds differ from the server's, whose are secret; --seed 5 repeats {words}.\n")
 
 
 @test

@@ -393,7 +393,7 @@ def nothing_that_it_writes_is_a_result():
 @test
 def a_judge_that_breaks_down_is_nobodys_wrong_answer():
 	for act, part in (("os.kill(os.getpid(), 9)", "SIGKILL"), ("os.kill(os.getpid(), 11)", "SIGSEGV"), ("os._exit(3)", "judge"), ("os._exit(2)", "judge"),
-			("os._exit(111)", "results"), ("os._exit(113)", "case"), ("os._exit(0)", "judge"), ("os.write(fd, b'nonsense\\n') and time.sleep(600)", "nonsense"),
+			("os._exit(111)", "results"), ("os._exit(113)", "case"), ("os._exit(0)", "The judge ended before it had checked everything in test 1 of 2 (a: 1; b: 2)."), ("os.write(fd, b'nonsense\\n') and time.sleep(600)", "nonsense"),
 			("os.write(fd, b'benchmark-count: 9\\n') and time.sleep(600)", "benchmark-count"), ("os.write(fd, b'check: pass\\n') and os._exit(0)", "test-count")):
 		breaks = "import os, stat, time\nfd = next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}') and os.access(f'/proc/self/fd/{n}', os.F_OK) " \
 			"and stat.S_ISFIFO(os.stat(n).st_mode))\n" + REFERENCE.replace("    return [a, b]", f"    {act}\n    return [a, b]")

@@ -5,13 +5,15 @@ import json
 import os
 import pathlib
 import signal
+import socket
+import subprocess
 import sys
 import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from runner import PYTHON, Runner, descendants, is_gone, job, task  # noqa: E402
+from runner import PYTHON, ROOT, Runner, descendants, is_gone, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 # Says whether it was forked from the zygote, then does `body`.
@@ -268,6 +270,22 @@ def it_ends_with_podium_run():
 	equal((code, errors), (0, ""))
 	assert is_gone(zygote)
 	cold.end()
+
+
+@test
+def it_says_nothing_when_podium_run_has_ended_without_reading_what_it_said():
+	library = ROOT / os.environ.get("B", "build/release") / "worker" / "run" / "sandbox_enter.so"
+	for waits in (True, False):
+		ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		if not waits:
+			ours.close()
+		zygote = subprocess.Popen(["sh", "-c", f'exec "$0" -IS "$1" 3<&{theirs.fileno()} 4<"$2"', PYTHON, ROOT / "harness" / "zygote.py", library],
+			pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+		theirs.close()
+		if waits:
+			equal(ours.recv(100, socket.MSG_PEEK), b'{"ready": true}')
+			ours.close()
+		equal((zygote.communicate(timeout=60)[1], zygote.returncode), ("", 0))
 
 
 code = run()

@@ -109,6 +109,10 @@ def links(client, path):
 	return page.links
 
 
+def number_of_comparison():
+	return int(sql("SELECT MAX(id) FROM comparisons")[0][0])
+
+
 # ---- what is said ----
 
 @test
@@ -130,7 +134,7 @@ def the_queue_names_both_and_neither_of_them_as_its_owner():
 	lacks(page, "(you)")
 	state = fresh(anyone, "/queue/status").json
 	equal([(job["submission"], job["compared_with"], job["state"]) for job in state["jobs"]], [(second, first, "running")])
-	for address in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora"):
+	for address in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora", f"/comparison/{number_of_comparison()}"):
 		contains(links(anyone, "/queue"), address)
 
 
@@ -209,10 +213,6 @@ def one_that_comes_to_nothing_is_told_and_its_reason_only_to_admins():
 
 # ---- its own page ----
 
-def number_of_comparison():
-	return sql("SELECT MAX(id) FROM comparisons")[0][0]
-
-
 @test
 def its_page_says_who_ran_against_whom_and_how_far_it_is():
 	first, second = two_that_are_close(hang=True)
@@ -220,7 +220,7 @@ def its_page_says_who_ran_against_whom_and_how_far_it_is():
 	path = f"/comparison/{number_of_comparison()}"
 	page = words(anyone, path)
 	contains(page, f"#{second} of dora against #{first} of ada on CPU, asked for just now.")
-	contains(page, "It runs: timing 1/1. The places may still change.")
+	contains(page, "It runs on here: timing 1/1. The places may still change.")
 	for source in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(links(anyone, source), path)
 	for target in (f"/submission/{first}", f"/submission/{second}", "/user/ada", "/user/dora", "/leaderboard/small"):
@@ -230,12 +230,15 @@ def its_page_says_who_ran_against_whom_and_how_far_it_is():
 @test
 def its_page_has_the_times_and_the_ratio_of_each_case():
 	cases = [{"spec": f"size: {size}; seed: 1", "mean_ns": 1000.0 * size, "rival_ns": 1010.0 * size, **FASTER} for size in (1, 20)]
+	cases[1]["message"] = "In 1 of 4 blocks the <constant> moved."
 	two_that_are_close(**FASTER, cases=cases)
 	until(lambda: comparison() == "done")
 	page = words(anyone, f"/comparison/{number_of_comparison()}")
-	contains(page, "dora’s time was so many of ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster")
+	contains(page, "dora’s time divided by ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster")
 	contains(page, "1 size: 1 seed: 1 1.000 µs 1.010 µs 0.9880 0.9850 to 0.9910 2 size: 20 seed: 1 20.00 µs 20.20 µs 0.9880")
 	contains(page, "ended just now on here.")
+	contains(page, "Benchmark 2: In 1 of 4 blocks the <constant> moved.")
+	lacks(page, "Benchmark 1")
 
 
 @test
@@ -251,6 +254,27 @@ def a_page_of_one_that_came_to_nothing_says_so_and_one_that_never_was_is_not_fou
 		answer = anyone.get(path)
 		equal(answer.status, 404)
 		contains(answer.words(), "There is no comparison with this number.")
+
+
+@test
+def pages_that_wait_for_one_ask_for_its_state_until_it_has_ended():
+	first, second = two_that_are_close(hang=True)
+	until(lambda: comparison("progress") == "timing 1/1")
+	number = number_of_comparison()
+	pages = (f"/submission/{first}", f"/submission/{second}", f"/comparison/{number}")
+	for path in pages:
+		contains(fresh(anyone, path).text, f'data-live="{path}/status"')
+	equal(fresh(anyone, pages[2] + "/status").json, {"id": number, "state": "running", "stage": "timing 1/1"})
+	status = fresh(anyone, pages[1] + "/status").json
+	equal((status["state"], status["settled"]), ("done", False))
+	equal(status["jobs"][0]["comparisons"], [{"id": number, "with": first, "state": "running", "ratio": None, "ratio_low": None, "ratio_high": None}])
+	first, second = two_that_are_close(**TIE)
+	until(lambda: comparison() == "done")
+	status = fresh(anyone, f"/submission/{second}/status").json
+	equal((status["state"], status["settled"]), ("done", True))
+	equal(status["jobs"][0]["comparisons"], [{"id": number_of_comparison(), "with": first, "state": "done", **TIE}])
+	for path in (f"/submission/{first}", f"/submission/{second}", f"/comparison/{number_of_comparison()}"):
+		lacks(fresh(anyone, path).text, "data-live")
 
 
 # ---- where it does not appear ----
@@ -295,6 +319,7 @@ def banning_one_of_the_two_cancels_what_waits():
 	equal(answer.status, 303)
 	equal(comparison("CONCAT(state, ', ', reason)"), "cancelled, The account of one of the two was banned before they were compared.")
 	lacks(words(anyone, "/leaderboard/small"), "under way")
+	contains(words(anyone, f"/comparison/{number_of_comparison()}"), "It was cancelled. The account of one of the two was banned")
 
 
 @test
@@ -326,7 +351,9 @@ def among_a_hundred_thousand_submissions_pages_read_little():
 		INSERT INTO jobs (comparison_id, user_id, gpu, priority, state) SELECT id, 0, gpu, 1, 'done' FROM comparisons WHERE gpu = 'H200';
 		ANALYZE TABLE comparisons, jobs""")
 	entry = sql("SELECT submission_id FROM ranking WHERE position = 5")[0][0]
-	for path, most, times in (("/leaderboard/bench", 2000, 10), (f"/submission/{entry}", 500, 2), ("/queue", 500, 0), ("/user/user1", 500, 0)):
+	for path, most, times in (("/leaderboard/bench", 2000, 10), (f"/submission/{entry}", 500, 2),
+			(f"/submission/{entry}/status", 500, 0), (f"/comparison/{number_of_comparison()}/status", 100, 0),
+			("/queue", 500, 0), ("/user/user1", 500, 0)):
 		fresh(anyone, path)  # what is prepared once
 		read, answer = rows_read(path)
 		equal(answer.text.count("interleaved on the same GPU"), times)

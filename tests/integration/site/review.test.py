@@ -80,6 +80,14 @@ def page(client, number):
 	return client.get(f"/submission/{number}?{time.time()}")
 
 
+def whole(answer):
+	"""The page, which nests well and has no name twice."""
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return reader
+
+
 def decide(client, number, action, reason="", gpu="H200", **how):
 	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu), ("reason", reason)], form="/account", **how)
 
@@ -93,19 +101,23 @@ def ranking():
 @test
 def a_judged_result_shows_how_it_was_measured():
 	prepare()
-	number = submit(ada, JUDGED, {**JUDGED, "own_ns": None, "gap_ns": None})
+	number = submit(ada, {**JUDGED, "message": "In 2 of 4 blocks the <constant> moved."}, {**JUDGED, "own_ns": None, "gap_ns": None})
 	shown = page(anyone, number)
 	words = shown.words()
-	for part in ("95 % interval", "Best block", "31.82 to 32.01 µs", "How it was measured", "12.48 µs", "Own clock, never ranked", "37.66 µs", "130.0 ns", "none",
+	for part in ("95 % interval", "Best block", "31.82 to 32.01 µs", "Benchmark 1: In 2 of 4 blocks the <constant> moved.", "How it was measured", "12.48 µs", "Own clock, never ranked", "37.66 µs", "130.0 ns", "none",
 			"1755–1980 MHz", "31–34 °C", "120–410 W", "power cap", "Every call", "1 call above, up to 90.00 µs"):
 		contains(words, part)
 	equal(shown.text.count('<svg class="samples" role="img" aria-label="101 calls: median 31.90 µs,'), 2)
 	contains(shown.text, '<a class="chip engine" data-engine="isolated" href="/judge#isolated"')
-	reader = Page()
-	reader.feed(shown.text)
-	equal(reader.faults, [])
+	whole(shown)
 	lacks(shown.text, "style=")
-	contains(anyone.get("/judge").words(), "Held for review")
+
+
+@test
+def what_pages_say_of_engines_ties_and_held_results_leads_to_its_explanation():
+	explained = whole(anyone.get("/judge"))
+	for fragment in ("isolated", "custom", "ties", "held"):
+		contains(explained.ids, fragment)
 
 
 @test
@@ -114,7 +126,7 @@ def a_result_without_any_of_it_looks_as_it_always_did():
 	words = page(anyone, number).words()
 	for part in ("95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
-	contains(words, "The task’s own harness took the times. Its <input> is a class of its own.")
+	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
 	sql(f"UPDATE jobs SET engine = NULL, engine_reason = NULL WHERE submission_id = {number}; UPDATE ranking SET engine = NULL WHERE submission_id = {number}")
 	lacks(page(anyone, number).text, "data-engine")
@@ -165,6 +177,8 @@ def a_held_result_is_told_to_its_author_and_admins_and_to_nobody_else():
 def admins_alone_see_that_something_waits_for_them_and_decide():
 	contains(admin.get("/").words(), "Review 1 held result")
 	contains(admin.get("/admin").words(), "Held results (1)")
+	whole(admin.get("/admin/review"))
+	contains(admin.get("/admin/review").text, f'href="/submission/{held}/source"')
 	listed = admin.get("/admin/review").words()
 	for part in (f"Submission {held} on H200", "bob", "24.6 TB/s"):
 		contains(listed, part)
@@ -220,6 +234,8 @@ def a_rejected_result_has_the_admins_reason_and_its_times_stay_hidden():
 	equal(decide(admin, number, "reject", "It reads the <answer> of the call before.").status, 303)
 	words = page(ada, number).words()
 	contains(words, "Rejected by the admin root-of-all: It reads the <answer> of the call before.")
+	contains(words, "The result was held for review, and an admin has rejected it; it is not ranked.")
+	lacks(words, "not what an honest run sends")
 	contains(words, "protocol violation")
 	contains(words, "3.000 ± 0.020 µs")
 	shown = page(anyone, number).words()
