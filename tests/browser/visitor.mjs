@@ -12,7 +12,8 @@ export const url = process.env.PODIUM_URL;
 export const PASSWORD = 'quiet amber lighthouse';
 const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
 	'--disable-sync'];
-const SCENE_LIMIT_MS = 240_000, PAGE_LIMIT_MS = 30_000, RUN_LIMIT_MS = 150_000;
+const SCENE_LIMIT_MS = 240_000, PAGE_LIMIT_MS = 30_000;
+export const RUN_LIMIT_MS = 150_000;
 
 if (!url) {
 	console.error('There is no Podium to look at. Use tests/run browser, or: python3 tests/lib/instance.py node FILE');

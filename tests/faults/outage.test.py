@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from stages import (LEASE_MS, ROOT, Starting, Testing, Timing, check_database, check_job, check_nothing_is_left, contestant_of, descendants,  # noqa: E402
-	is_over, leftovers, quick_python, worker)
+	is_over, leftovers, worker)
 from pretend import pretend_driver  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from workers import RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
@@ -240,7 +240,7 @@ def the_database_s_clock_may_be_set_back_and_the_job_of_a_dead_worker_does_not_w
 def a_worker_waits_for_a_database_that_is_older_than_it():
 	newest = sql("SELECT version, name, HEX(sha256) FROM schema_migrations ORDER BY version DESC LIMIT 1")[0]
 	sql(f"DELETE FROM schema_migrations WHERE version = {newest[0]}")
-	one = Worker(PODIUM_PYTHON=quick_python())
+	one = Worker()
 	one.says("run `podium-admin migrate`")
 	lacks(log_of(one), "is ready")
 	admin("migrate")
@@ -256,7 +256,7 @@ def a_worker_leaves_a_database_that_is_newer_than_it():
 	equal(one.process.wait(60), 1)
 	contains(log_of(one), "The database is at version 9999")
 	equal(job(held.number, "state, attempt"), ["queued", "0"])
-	late = Worker(PODIUM_PYTHON=quick_python())
+	late = Worker()
 	equal(late.process.wait(60), 1)
 	contains(log_of(late), "use the Podium that the database belongs to")
 	sql("DELETE FROM schema_migrations WHERE version = 9999")

@@ -15,22 +15,8 @@ from workers import RIGHT, Worker, admin, database, job, quoted, scratch, sql, s
 LEASE_MS = 1500
 
 
-# ---- an interpreter that starts at once ----
-
-def quick_python():
-	"""A virtual environment whose torch is an empty module, so that no test waits for the real one."""
-	python = scratch / "python" / "bin" / "python3"
-	if not python.exists():
-		system = next(path for path in ("/usr/bin/python3", sys.executable) if os.access(path, os.X_OK))
-		subprocess.run([system, "-m", "venv", "--without-pip", scratch / "python"], check=True)
-		module = next((scratch / "python" / "lib").glob("python3*/site-packages")) / "torch" / "__init__.py"
-		module.parent.mkdir()
-		module.write_text("def set_num_threads(count): pass\n")
-	return str(python)
-
-
 def worker(name="first", lease_ms=LEASE_MS, **settings):
-	one = Worker(name, PODIUM_PYTHON=quick_python(), PODIUM_LEASE_MS=str(lease_ms), **settings)
+	one = Worker(name, PODIUM_LEASE_MS=str(lease_ms), **settings)
 	one.says("is ready")
 	return one
 

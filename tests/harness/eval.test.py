@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The stock eval.py, utils.py and single_reference.py, run as a task runs them: in a folder, with a pipe for the results."""
 import base64
 import contextlib
@@ -9,10 +9,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import engine  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
+
+try:
+	import torch  # noqa: F401  # so that the runs that are forked from here have it
+except ImportError:
+	pass
 
 PYTHON = "/usr/bin/python3"
 STATISTICS = ("runs", "mean", "std", "err", "best", "worst")
@@ -67,13 +74,23 @@ def start(folder, words, descriptors=(), **environment):
 		stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
 
 
+def fork(folder, words, descriptor, **environment):
+	"""The same from this process, which has torch already: most runs are about what eval.py does and not how it is started."""
+	process = engine.Forked(folder, ["python3", "eval.py", *words], {descriptor: descriptor}, **environment)
+	try:
+		code = process.wait(120)
+	finally:
+		process.kill()
+	return types.SimpleNamespace(returncode=code, stdout=(folder / "stdout").read_text(), stderr=(folder / "stderr").read_text())
+
+
 def evaluate(submission=RIGHT, mode="test", cases=CASES, secret=None, reference=REFERENCE, **files):
 	"""One run of eval.py. `files`: further ones, `_` in their names for the dot."""
 	named = {name.replace("_py", ".py"): text for name, text in files.items()}
 	with folder_with({"reference.py": reference, "submission.py": submission, "cases": cases, **named}) as folder:
 		with open(folder / "lines", "w+") as lines:  # a file never blocks, whatever is written
 			environment = {"POPCORN_FD": str(lines.fileno()), **({"POPCORN_SEED": str(secret)} if secret is not None else {})}
-			process = start(folder, [mode, "cases"], [lines.fileno()], **environment)
+			process = fork(folder, [mode, "cases"], lines.fileno(), **environment)
 		return Result(folder, process, (folder / "lines").read_text())
 
 

@@ -8,6 +8,7 @@ import tempfile
 import time
 
 from mariadb import MariaDB
+from quick import quick_python
 from tap import equal, lacks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -89,8 +90,8 @@ def load_task(name="small", definition=TASK, harness=HARNESS):
 
 
 class Worker:
-	"""A podium-worker process with folders for jobs and locks of its own, so that it waits for no other one's device.
-	`before`: a command that starts it."""
+	"""A podium-worker process with folders for jobs and locks of its own, so that it waits for no other one's device, and an
+	interpreter that starts at once; with PODIUM_PYTHON="" the machine's. `before`: a command that starts it."""
 	all = []
 
 	def __init__(self, name="first", program=BUILD / "podium-worker", before=(), **settings):
@@ -99,7 +100,8 @@ class Worker:
 		self.jobs = jobs = scratch / f"jobs-{len(Worker.all)}"
 		jobs.mkdir(mode=0o755)
 		environment = {**database.environment, "PODIUM_WORKER_NAME": name, "PODIUM_LEASE_MS": str(LEASE_MS), "PODIUM_POLL_MS": "20",
-			"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1", **settings}
+			"PODIUM_WORKER_DIRECTORY": str(jobs), "PODIUM_DEVICE_LOCKS": str(jobs), "PODIUM_WORKER_CPU": "1",
+			"PODIUM_PYTHON": quick_python(scratch), **settings}
 		self.process = subprocess.Popen([*before, program], env=environment, stdin=subprocess.DEVNULL,
 			stderr=open(self.log, "wb"), start_new_session=True)
 

@@ -25,6 +25,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
+import attack as made  # noqa: E402
 import case as cases  # noqa: E402
 from host import GPU, GPU_INDEX, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
 import tap  # noqa: E402
@@ -34,6 +35,10 @@ FASTEST_NS = 1000  # nothing that the tasks here time takes less
 MOST_LOG_BYTES = 70 * 1024
 # The numbers of the catalogue: those that a CPU suffices for, and those that need a GPU, or mean more there.
 CATALOGUE = [*range(1, 35), *range(36, 51), 52, 53, 55, 56, 57, 58, 59, 62, 63, 70]
+# With sanitizers only what goes through code of ours in C by a way of its own: result lines, logs and artifacts, how programs end,
+# limits, messages, compilers, folders to be removed; and submissions that pass, timed and not. Most attacks are on Python, the
+# kernel, or the parts that an interpreter loads, which have no sanitizers.
+IN_C = {"6", "8b", "9", "9c", "9d", "12", "14", "16", "25", "28", "33", "37", *map(str, range(101, 108))}
 GPU_CATALOGUE = [29, 35, 38, *range(41, 45), 47, 48, 51, 52, *range(54, 71)]
 
 
@@ -51,6 +56,7 @@ OPTIONS = read_arguments(sys.argv[1:])
 if OPTIONS.write_jobs:
 	sys.exit(write_jobs(OPTIONS.write_jobs))
 ON, WORDS = OPTIONS.on, OPTIONS.words
+IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
 
 
 @functools.lru_cache(None)
@@ -91,6 +97,15 @@ def figures(result):
 	return [event[key] for event in result.events for key in ("score_ns", "mean_ns", "best_ns", "worst_ns") if key in event]
 
 
+def is_time_defended(one):
+	"""On the CPU device a submission can make slow what the isolated engine subtracts, and so can anything else on the machine."""
+	return ON == "gpu" or one.engine == "custom"
+
+
+def is_forged(one, figure):
+	return figure in made.FORGED.values() or is_time_defended(one) and figure < FASTEST_NS
+
+
 def lines_of(result):
 	return [line for position in range(len(result.stages)) for line in result.log("stdout", position).splitlines()]
 
@@ -110,13 +125,14 @@ def unwanted(one):
 	return [("a secret of the host", host().nonce), ("a file of the host", host().line_of_passwords)] + never
 
 
-def unmet(one, result):
+def unmet(one, variant, result):
 	"""In which respects the attack was not stopped: sentences."""
 	found = []
 	if result.stages and result.engine != one.engine:
 		found.append(f"it ran on the engine {result.engine}: {result.engine_reason}")
-	if result.verdict not in one.verdicts:
-		found.append(f"the verdict is {result.verdict}, not {' or '.join(one.verdicts)}: {result.reason}")
+	verdicts = one.verdicts + ["time limit"] * (variant in one.unanswered)
+	if result.verdict not in verdicts:
+		found.append(f"the verdict is {result.verdict}, not {' or '.join(verdicts)}: {result.reason}")
 	found += [f"{what} stands in the events" for what, word in unwanted(one) if word in texts_of(result)]
 	if one.required == "DENIED":
 		lines = lines_of(result)
@@ -124,7 +140,7 @@ def unmet(one, result):
 		if not any(line.startswith("attempts: ") and line != "attempts: 0" for line in lines):
 			found.append("it attempted nothing:\n" + result.log("stderr")[-2000:])
 	elif one.required == "FORGE-IGNORED":
-		found += [f"a figure of {figure} ns" for figure in figures(result) if figure < FASTEST_NS][:3]
+		found += [f"a figure of {figure} ns" for figure in figures(result) if is_forged(one, figure)][:3]
 	return found
 
 
@@ -159,7 +175,7 @@ def faults_of_time(one, truth, event):
 	beside = f", honest {honest_ns / 1000:.2f} us, {charged_ns / honest_ns:.3f}" if honest_ns else ""
 	print(f"#   {event['spec']}: charged {charged_ns / 1000:.2f} us{beside}, {event['runs']} calls", flush=True)
 	least_ns = least_charge(one, honest_ns)
-	if charged_ns < least_ns:
+	if charged_ns < least_ns and is_time_defended(one):
 		yield f"it was charged {charged_ns / 1000:.2f} us, where {least_ns / 1000:.2f} us are the least"
 	if event["runs"] < one.runs and ON == "gpu":
 		yield f"only {event['runs']} calls count, not {one.runs}"
@@ -184,7 +200,7 @@ def excess(result):
 def submit(one, text, task, variant, beside=""):
 	words = (task, variant, beside, one.engine)
 	change = json.loads(host().fill_in(one.change, *words))
-	return host().run(task, host().fill_in(text, *words), one.mode, device_of(one), change, one.engine)
+	return host().run(task, host().fill_in(text, *words), one.mode, device_of(one), change, one.engine, one.cpu_size)
 
 
 def start_beside(one):
@@ -242,7 +258,7 @@ def run_variant(one, variant, task, what):
 	truth, began = measure_truth(one, task, variant), time.monotonic()
 	result, harm = attack(one, variant, task)
 	print(f"# {what}: {result.verdict}: {result.reason[:150]!r}, {time.monotonic() - began:.1f} s", flush=True)
-	missed = unmet(one, result) + undercharged(one, truth, result)
+	missed = unmet(one, variant, result) + undercharged(one, truth, result)
 	if harm:
 		raise AssertionError("\n".join([f"{what}: the host was harmed:", *harm]))
 	return missed
@@ -260,6 +276,8 @@ def report(one, open_ways, stopped):
 # ---- the list ----
 
 def wanted(one):
+	if IS_SANITIZED and not WORDS and one.number not in IN_C:
+		return False
 	return OPTIONS.engine in (None, one.engine) and (not WORDS or any(word == one.number or word in one.name for word in WORDS))
 
 

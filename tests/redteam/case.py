@@ -10,6 +10,8 @@ The first has the number in the catalogue and the name. Then:
 	attempts     what the attack does
 	required     what must become of it (below)
 	verdict      the job's verdict, several with `or` between them; default: passed
+	unanswered   variants whose attack may be that the judge waits for an answer, a comma, and how; the verdict `time limit` is as good
+	             for them
 	engines      which engines it is made on: isolated, custom, or both; default: both for Python tasks with a reference.py, whose
 	             modes both engines know, else custom
 	form         py or cu, by the file's ending
@@ -21,11 +23,14 @@ The first has the number in the catalogue and the name. Then:
 	change       JSON that is merged into the job's message; what is in a list `name+` is added to the list `name`
 	before       a file in cases/ that a job before this one submits
 	programs     files in cases/, there with an underscore in front, that are programs in the folder @PROGRAMS@ meanwhile
+	cpu-size     of benchmarks on the CPU device, default 8192: more is shared out by torch among threads, who get along badly with
+	             those that wait for the bell where there are two processors
 	never        a text that no event may hold, what is packed in artifacts included
 	beside       a program in cases/ that runs on the host meanwhile; what it prints first stands for @BESIDE@
 	needs        walls, as `podium-run --walls` names them, without which the attack would harm the host: it is not run then
 	cannot-stop  why it is not stopped today; the attack is run nevertheless, and listed; should it be stopped, the line must go
-	floor        microseconds that each case of what passes is charged at least, since the attack cannot take less
+	floor        microseconds that each case of what passes is charged at least, since the attack cannot take less; on a GPU, for on the
+	             CPU device times are not defended (docs/judge.md)
 	truth        the variant that does the same work honestly, `*` in it being the other's name up to its last hyphen. On a GPU,
 	             where times are steady, it is run first and must pass; the others, where they pass at all, are charged for
 	             each case at least
@@ -42,7 +47,8 @@ What is required:
 	VERDICT        the verdict, and a host that is as it was
 	DENIED         also, that the attempt itself fails: there is no line `could: ...` on the standard output, and one
 	               `attempts: N` says that something was tried
-	FORGE-IGNORED  also, that no figure is below what the task can take, that nothing passes but by its own merit
+	FORGE-IGNORED  also, that no figure is one that attack.py forges, nor, but for the isolated engine on the CPU device, below what
+	               the task can take; that nothing passes but by its own merit
 
 In the file, @MARK@ is a word that names what this run leaves anywhere, @VICTIM@ a folder on the host that the attack
 aims at, @SECRET@ a file there with a secret, @PORT@ a port on the host's loopback, @TASK@ the task, @RIGHT@ a right
@@ -56,7 +62,7 @@ CASES = HERE / "cases"
 TASKS = (HERE / "tasks", HERE.parents[1] / "tasks")
 ENGINES = ("isolated", "custom")
 KEYS = {"attempts", "required", "verdict", "form", "task", "mode", "on", "variants", "change", "before", "beside", "programs", "never", "needs",
-	"cannot-stop", "floor", "truth", "charged", "spared", "named", "runs", "repeatable"}
+	"cannot-stop", "cpu-size", "floor", "truth", "charged", "spared", "named", "runs", "repeatable", "unanswered"}
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
 COMMENT = {".py": "# ", ".cu": "// "}
 
@@ -73,8 +79,9 @@ class Case:
 			raise ValueError(f"{path.name} says not what it attempts, or requires {self.required!r}, "
 				f"not one of {', '.join(sorted(REQUIREMENTS))}")
 		self.verdicts = said("verdict", "passed").split(" or ")
+		self.unanswered = said("unanswered", "").partition(",")[0].split()
 		self.form, self.task = form_of(path, head), task_of(path, head)
-		self.mode = said("mode", "test")
+		self.mode, self.cpu_size = said("mode", "test"), int(said("cpu-size", "8192"))
 		self.on = said("on", "compiler" if self.form == "cu" else "cpu").split()
 		self.variants = said("variants", "").split() or [""]
 		self.change = said("change", "{}")

@@ -255,7 +255,7 @@ class Host:
 			text = text.replace(f"@{word}@", value)
 		return text
 
-	def run(self, task, submission, mode="test", device=None, change=None, engine="custom"):
+	def run(self, task, submission, mode="test", device=None, change=None, engine="custom", cpu_size=None):
 		kind = self.task(task)
 		self.count += 1
 		message = {"id": self.count, "mode": mode, "device": device or self.device,
@@ -264,6 +264,8 @@ class Host:
 		if mode == "ranked":
 			message["secret_seed"] = SEED
 		message = merge(json.loads(json.dumps(message)), change or {})
+		if cpu_size and message["device"]["model"] == "CPU":
+			message["task"]["benchmarks"] = [spec.replace("size: 262144", f"size: {cpu_size}") for spec in message["task"]["benchmarks"]]
 		self.runner.send({"job": message})
 		return self.runner.result(self.count)
 

@@ -274,10 +274,10 @@ static void blame_judge(const struct process_result *judge, const struct results
 	}
 }
 
-/* What the judge says of the submission: about a case, or about all of it. */
+/* What the judge says of the submission: about what ended the run, or about a case. */
 static void quote_judge(const struct results *results, const struct judge_code *code, struct judgement *out)
 {
-	for (size_t i = 0; i < results->count; i++) {
+	for (size_t i = 0; i < results->count && !results->error; i++) {
 		if (!results_failed(&results->cases[i]))
 			continue;
 		judge_wrong(results, out);

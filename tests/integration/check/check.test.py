@@ -8,26 +8,28 @@ import subprocess
 import sys
 import time
 
-from home import HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, check, close, environment, file, scratch, task, torch_lack
+import home
+from home import HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file, scratch, task, torch_lack
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
+from quick import quick_python  # noqa: E402
 from runner import descendants, is_gone  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 SLOW = "import time\nprint('began', flush=True)\n\ndef custom_kernel(data):\n    time.sleep(600)\n"
 
 
-def real():
-	"""For tests in which Python tasks are run."""
-	if torch_lack():
-		raise Skip(torch_lack())
+def check(*words, **more):
+	"""With an interpreter that starts at once."""
+	return home.check(*words, **{"PODIUM_PYTHON": quick_python(scratch), **more})
 
 
 # ---- real jobs ----
 
 @test
 def a_right_submission_passes():
-	real()
-	answer = check(file(RIGHT))
+	if torch_lack():
+		raise Skip(torch_lack())
+	answer = check(file(RIGHT), PODIUM_PYTHON="")  # the one that is found here
 	equal(answer.code, 0)
 	contains(answer.out, "Passed. Every case was right.\n")
 	contains(answer.out, "  #  Case     Result\n  1  seed: 1  passed\n  2  seed: 2  passed\n")
@@ -37,13 +39,11 @@ def a_right_submission_passes():
 
 @test
 def a_real_job_tells_how_far_it_is():
-	real()
 	contains(check(file(RIGHT)).err, "compile\ntest 0/2\n")
 
 
 @test
 def a_wrong_answer_shows_the_first_failing_case():
-	real()
 	answer = check(file("def custom_kernel(data):\n    return 7 if data == 2 else data\n"), "--mode", "benchmark")
 	equal(answer.code, 10)
 	contains(answer.out, "Wrong answer. The output differs from the reference; look at the first failing case below.\n"
@@ -53,7 +53,6 @@ def a_wrong_answer_shows_the_first_failing_case():
 
 @test
 def a_file_that_does_not_compile_shows_the_compilers_output():
-	real()
 	answer = check(file("def custom_kernel(data)\n    return data\n"))
 	equal(answer.code, 11)
 	contains(answer.out, "Compile error. The file could not be compiled or imported")
@@ -62,7 +61,6 @@ def a_file_that_does_not_compile_shows_the_compilers_output():
 
 @test
 def an_exception_shows_the_end_of_the_error_output():
-	real()
 	answer = check(file("def custom_kernel(data):\n    raise ValueError('not today')\n"))
 	equal(answer.code, 12)
 	contains(answer.out, "ValueError: not today")
@@ -72,7 +70,6 @@ def an_exception_shows_the_end_of_the_error_output():
 
 @test
 def the_limit_of_the_task_holds_here_too():
-	real()
 	answer = check(file(SLOW), folder=task("short", TASK + "test_timeout: 1\n"))
 	equal(answer.code, 13)
 	contains(answer.out, "The limit of 1 s was reached")
@@ -81,7 +78,6 @@ def the_limit_of_the_task_holds_here_too():
 
 @test
 def a_ranked_run_has_a_seed_of_its_own_and_says_so():
-	real()
 	answer = check(file(RIGHT), "--mode", "ranked")
 	equal(answer.code, 0)
 	contains(answer.out, "Score: 2.000 ± 0.005 ms\n")
@@ -96,7 +92,6 @@ def a_ranked_run_has_a_seed_of_its_own_and_says_so():
 
 @test
 def the_result_is_there_as_json():
-	real()
 	answer = check(file("print('hello')\n" + RIGHT), "--json", "--mode", "benchmark")
 	result = answer.json
 	equal(answer.code, 0)
@@ -114,7 +109,6 @@ def the_result_is_there_as_json():
 
 @test
 def a_zip_will_do_as_well():
-	real()
 	subprocess.run([sys.executable, "-m", "zipfile", "-c", scratch / "small.zip", *task().iterdir()], check=True)
 	equal(check(file(RIGHT), folder=scratch / "small.zip").code, 0)
 
@@ -123,8 +117,8 @@ def a_zip_will_do_as_well():
 
 def stopped_by(number):
 	"""Runs an endless job, sends the signal once it runs, and returns how it ended and what it had started."""
-	process = subprocess.Popen(arguments(file(SLOW)), env=environment({}), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-		stderr=subprocess.PIPE, text=True, start_new_session=True)
+	process = subprocess.Popen(arguments(file(SLOW)), env=environment({"PODIUM_PYTHON": quick_python(scratch)}), stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 	lines = []
 	while not lines or "test 0/2" not in lines[-1]:
 		lines.append(process.stderr.readline())
@@ -145,7 +139,6 @@ def all_are_gone(pids):
 
 @test
 def a_signal_ends_the_job_and_leaves_nothing_behind():
-	real()
 	for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "Terminated"), (signal.SIGHUP, "Hangup")):
 		code, out, err, below = stopped_by(number)
 		equal((code, out), (128 + number, ""))
@@ -156,7 +149,6 @@ def a_signal_ends_the_job_and_leaves_nothing_behind():
 
 @test
 def a_killed_podium_takes_its_job_along():
-	real()
 	code, _, _, below = stopped_by(signal.SIGKILL)
 	equal(code, -signal.SIGKILL)
 	all_are_gone(below)

@@ -1,4 +1,5 @@
 """`podium check` as a participant calls it, small tasks for it, and a podium-run that says what a test wants."""
+import functools
 import json
 import os
 import pathlib
@@ -176,6 +177,7 @@ def driver(gpus=2):
 	return {**pretend_driver(scratch / "driver"), "FAKE_GPUS": str(gpus)}
 
 
+@functools.cache
 def torch_lack():
 	"""Why nothing of Python can be checked here, or None."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:

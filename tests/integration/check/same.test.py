@@ -32,7 +32,7 @@ def start():
 		workers.admin("task", "load", str(folder))
 	for folder, sample, mode in chosen:
 		numbers[sample] = workers.submit(sample.read_text(), mode, board=folder.name)
-	workers.Worker().says("is ready")
+	workers.Worker(PODIUM_PYTHON="").says("is ready")
 
 
 def hex_of(text):

@@ -18,6 +18,7 @@ from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-run-test."))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts this in the background has it, and ./run, deaf to Ctrl-C
 podium = Instance()
 
 

@@ -366,7 +366,7 @@ def limits_hold_for_it_alone():
 
 @test
 def a_submission_that_does_not_answer_is_a_time_limit():
-	short = split_task(test_timeout_s=3)
+	short = split_task(test_timeout_s=2)
 	for sleep in ("import time\ndef custom_kernel(data):\n    time.sleep(600)\n", "import time\ntime.sleep(600)\n" + KERNEL,
 			"import os, signal\ndef custom_kernel(data):\n    os.kill(os.getpid(), signal.SIGSTOP)\n"):
 		result = expect("time limit", submission=sleep, definition=short)
@@ -376,6 +376,14 @@ def a_submission_that_does_not_answer_is_a_time_limit():
 @test
 def a_submission_that_hangs_up_does_not_keep_to_the_protocol():
 	expect("protocol violation", "channel", submission="import os, time\ndef custom_kernel(data):\n    os.close(3)\n    time.sleep(600)\n", runners=[one()])
+
+
+@test
+def what_ended_the_run_is_the_reason_and_not_a_case_that_was_wrong_before():
+	result = expect("protocol violation", "Test 2 of 2", "wrong size", runners=[one()],
+		submission="import os\ndef custom_kernel(data):\n    if data[0] == 3: os.write(3, b'x')\n    return -1\n")
+	equal([case["verdict"] for case in result.cases][:1], ["wrong answer"])
+	lacks(result.reason, "expected")
 
 
 @test

@@ -204,7 +204,7 @@ def deleting_the_leaderboard_while_it_runs_ends_it():
 def two_submissions_that_the_isolated_engine_has_ranked_are_compared_by_it():
 	load_task("real", TASK.replace("engine: custom", "engine: isolated"))
 	sql("DELETE FROM jobs; DELETE FROM submissions")
-	with Worker("real"):
+	with Worker("real", PODIUM_PYTHON=""):
 		numbers = [submit(f"# {user}\n{RIGHT}", user=user, board="real") for user in (1, 2)]
 		for number in numbers:
 			wait_for(number, limit_s=120)

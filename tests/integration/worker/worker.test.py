@@ -271,7 +271,7 @@ def the_bundle_for_gpu_hosts_runs_with_its_own_libraries():
 	subprocess.run([ROOT / "worker" / "bundle", BUILD, bundle], check=True, stdout=subprocess.DEVNULL)
 	used = subprocess.run(["ldd", bundle / "podium-worker"], capture_output=True, text=True, check=True).stdout
 	contains(used, f"{bundle}/lib/libmariadb.so")
-	with Worker(program=bundle / "podium-worker"):
+	with Worker(program=bundle / "podium-worker", PODIUM_PYTHON=""):
 		number = submit()
 		wait_for(number)
 	equal(job(number, "verdict"), "passed")

@@ -3,6 +3,7 @@
 #   end, and forms of outputs that reach beyond all memory, are nested without end, or are noise
 # required: FORGE-IGNORED
 # verdict: protocol violation or wrong answer or runtime error
+# unanswered: no-spec, which says that a form follows and sends none
 # engines: isolated
 # variants: ready-twice mapped-unasked spec-unasked own-kind no-kind long-content cut whole-empty too-long unused descriptors
 #   flood no-spec spec-noise spec-flipped spec-other-call spec-outside spec-negative spec-overlapping spec-huge spec-deep spec-wide

@@ -3,7 +3,7 @@
 # required: VERDICT
 # verdict: time limit or protocol violation or runtime error
 # engines: isolated
-# change: {"task": {"test_timeout_s": 6}}
+# change: {"task": {"test_timeout_s": 3}}
 # variants: import call stop close shutdown sleep-in-exit
 import atexit
 import os

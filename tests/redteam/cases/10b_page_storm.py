@@ -3,6 +3,7 @@
 #   there are not, times of its own that are none, and wakes whoever sleeps a hundred thousand times
 # required: FORGE-IGNORED
 # verdict: protocol violation or passed or runtime error
+# unanswered: all judges done ready status, which write over the call, or over the answer before it is read
 # engines: isolated
 # on: cpu gpu
 # mode: benchmark

@@ -4,7 +4,7 @@
 # required: FORGE-IGNORED
 # verdict: protocol violation or runtime error or wrong answer or passed or time limit
 # engines: isolated
-# change: {"task": {"test_timeout_s": 10}}
+# change: {"task": {"test_timeout_s": 4}}
 # variants: shrink seal hole unmap-page unmap-all readonly steal-frames
 import ctypes
 import errno

@@ -4,6 +4,7 @@
 # verdict: wrong answer
 # task: every
 # variants: zeros input mean uninitialised
+# custom variants: uninitialised
 import torch
 
 

@@ -4,6 +4,7 @@
 # verdict: wrong answer
 # task: every
 # variants: tile one random
+# custom variants: one
 import random
 import torch
 

@@ -4,6 +4,7 @@
 # verdict: wrong answer
 # task: every
 # variants: nan inf max one-nan
+# custom variants: one-nan
 import torch
 
 

@@ -5,6 +5,7 @@
 # engines: isolated
 # on: cpu gpu
 # task: fill_py
+# cpu-size: 262144
 # mode: benchmark
 # variants: thread-20 thread-100 tail-20
 import threading

@@ -5,6 +5,7 @@
 # verdict: wrong answer or protocol violation
 # engines: isolated
 # task: fill_py
+# cpu-size: 262144
 # mode: benchmark
 # variants: 10 50 90 middle thread loop
 import gc

@@ -6,6 +6,7 @@
 # engines: isolated
 # on: cpu gpu
 # task: fill_py
+# cpu-size: 262144
 # mode: benchmark
 # variants: engine pieces
 import threading

@@ -4,8 +4,8 @@
 # verdict: passed or protocol violation
 # engines: isolated
 # task: fill_py
+# cpu-size: 262144
 # mode: benchmark
-# floor: 10000
 import os
 import threading
 import time
