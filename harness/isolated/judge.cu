@@ -416,8 +416,8 @@ private:
 			add("The time limit left room for " + std::to_string(summary->runs) + " calls in " + std::to_string(summary->blocks) +
 				(summary->blocks > 1 ? " blocks." : " block."));
 		for (const auto &[why, count] : disturbed_)
-			add("In " + std::to_string(count) + " of " + std::to_string(summary->blocks) + " blocks " + why + ", although " +
-				std::to_string(repeated_) + " were repeated.");
+			add("In " + std::to_string(count) + " of " + std::to_string(summary->blocks) + " blocks " + why +
+				(repeated_ ? "; " + std::to_string(repeated_) + " more were measured again." : "."));
 		std::snprintf(sentence, sizeof sentence, "Work of the submission on the GPU before and after its calls was added: %.1f us a call.",
 			summary ? summary->overrun_ns / 1000 : 0);
 		if (summary && summary->overrun_ns > 0)
