@@ -1,29 +1,20 @@
 #include "lib/stock.h"
 
-/* The bytes of harness/FILE between `name` and `name_end`, with a zero behind them. */
-#define EMBED(symbol, file) \
-	__asm__(".section .rodata.stock, \"a\"\n" \
-		".balign 16\n" \
-		".global stock_" #symbol ", stock_" #symbol "_end\n" \
-		".hidden stock_" #symbol ", stock_" #symbol "_end\n" \
-		"stock_" #symbol ": .incbin \"harness/" file "\"\n" \
-		"stock_" #symbol "_end: .byte 0\n" \
-		".previous\n"); \
-	extern const char stock_##symbol[], stock_##symbol##_end[]
+#include "lib/embed.h"
 
-EMBED(eval_py, "eval.py");
-EMBED(utils_py, "utils.py");
-EMBED(single_reference_py, "single_reference.py");
-EMBED(score_eval_py, "score_eval.py");
-EMBED(eval_cu, "eval.cu");
-EMBED(utils_h, "utils.h");
-EMBED(wrapped_kernel_cu, "wrapped_kernel.cu");
-EMBED(single_reference_cuh, "single_reference.cuh");
-EMBED(single_main_cu, "single_main.cu");
-EMBED(score_eval_cu, "score_eval.cu");
+EMBED(eval_py, "harness/eval.py");
+EMBED(utils_py, "harness/utils.py");
+EMBED(single_reference_py, "harness/single_reference.py");
+EMBED(score_eval_py, "harness/score_eval.py");
+EMBED(eval_cu, "harness/eval.cu");
+EMBED(utils_h, "harness/utils.h");
+EMBED(wrapped_kernel_cu, "harness/wrapped_kernel.cu");
+EMBED(single_reference_cuh, "harness/single_reference.cuh");
+EMBED(single_main_cu, "harness/single_main.cu");
+EMBED(score_eval_cu, "harness/score_eval.cu");
 
 #define STOCK(file_name, symbol, file_language, file_meaning) \
-	{ .name = file_name, .language = file_language, .meaning = file_meaning, .bytes = stock_##symbol, .end = stock_##symbol##_end }
+	{ .name = file_name, .language = file_language, .meaning = file_meaning, .bytes = embedded_##symbol, .end = embedded_##symbol##_end }
 
 const struct stock_file stock_files[] = {
 	STOCK("eval.py", eval_py, "py", "runs a submission on every case, checks what it returns and times it"),

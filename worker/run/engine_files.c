@@ -1,32 +1,22 @@
 #include "worker/run/engine_files.h"
 
+#include "lib/embed.h"
 #include "lib/scope.h"
 #include "worker/run/folder.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The bytes of a file between SYMBOL and SYMBOL_end. */
-#define EMBED(symbol, path) \
-	__asm__(".section .rodata.engine, \"a\"\n" \
-		".balign 16\n" \
-		".hidden engine_" #symbol ", engine_" #symbol "_end\n" \
-		".global engine_" #symbol ", engine_" #symbol "_end\n" \
-		"engine_" #symbol ": .incbin \"" path "\"\n" \
-		"engine_" #symbol "_end: .byte 0\n" \
-		".previous\n"); \
-	extern const char engine_##symbol[], engine_##symbol##_end[];
-
-#define MODULE(name) EMBED(name, "harness/isolated/" #name ".py")
+#define MODULE(name) EMBED(name, "harness/isolated/" #name ".py");
 #include "worker/run/engine_files.list"
 #undef MODULE
-EMBED(native, ENGINE_LIBRARY)
+EMBED(native, ENGINE_LIBRARY);
 
 static const struct { const char *name, *bytes, *end; } FILES[] = {
-#define MODULE(name) { #name ".py", engine_##name, engine_##name##_end },
+#define MODULE(name) { #name ".py", embedded_##name, embedded_##name##_end },
 #include "worker/run/engine_files.list"
 #undef MODULE
-	{ "native.so", engine_native, engine_native_end },
+	{ "native.so", embedded_native, embedded_native_end },
 };
 
 /* No secret is in these; a contestant has no use for them. */

@@ -1,5 +1,6 @@
 #include "worker/run/isolated_cu.h"
 
+#include "lib/embed.h"
 #include "lib/scope.h"
 #include "lib/stock.h"
 #include "lib/text.h"
@@ -10,16 +11,6 @@
 #include <string.h>
 
 /* ---- the files of the engine ---- */
-
-#define EMBED(symbol, path) \
-	__asm__(".section .rodata.isolated_cu, \"a\"\n" \
-		".balign 16\n" \
-		".hidden isolated_" #symbol ", isolated_" #symbol "_end\n" \
-		".global isolated_" #symbol ", isolated_" #symbol "_end\n" \
-		"isolated_" #symbol ": .incbin \"" path "\"\n" \
-		"isolated_" #symbol "_end: .byte 0\n" \
-		".previous\n"); \
-	extern const char isolated_##symbol[], isolated_##symbol##_end[]
 
 EMBED(judge_cu, "harness/isolated/judge.cu");
 EMBED(contestant_cu, "harness/isolated/contestant.cu");
@@ -39,7 +30,7 @@ EMBED(build_cu, "harness/isolated/build_cu");
 EMBED(native_o, NATIVE_OBJECT);
 
 /* In a folder of their own, which no file of a task is in. */
-#define ENGINE_FILE(file, symbol) { "isolated/" file, isolated_##symbol, isolated_##symbol##_end }
+#define ENGINE_FILE(file, symbol) { "isolated/" file, embedded_##symbol, embedded_##symbol##_end }
 
 static const struct { const char *path, *bytes, *end; } ENGINE_FILES[] = {
 	ENGINE_FILE("judge.cu", judge_cu), ENGINE_FILE("contestant.cu", contestant_cu), ENGINE_FILE("entry.cu", entry_cu),

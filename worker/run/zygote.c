@@ -5,6 +5,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/scope.h"
+#include "lib/embed.h"
 #include "worker/run/reaper.h"
 #include "worker/run/variables.h"
 
@@ -26,9 +27,8 @@ enum {
 	most_descriptors = spawn_most_descriptors + 3 + SANDBOX_PLACES,
 };
 
-__asm__(".section .rodata\nzygote_code:\n.incbin \"harness/zygote.py\"\n.byte 0\n"
-	"zygote_library:\n.incbin \"" SANDBOX_LIBRARY "\"\nzygote_library_end:\n.previous\n");
-extern const char zygote_code[], zygote_library[], zygote_library_end[];
+EMBED(zygote_py, "harness/zygote.py");
+EMBED(zygote_library, SANDBOX_LIBRARY);
 
 const struct zygote zygote_none = { .control = -1 };
 
@@ -37,16 +37,16 @@ const struct zygote zygote_none = { .control = -1 };
 /* sandbox_enter.c as a shared object, which the interpreter loads by its descriptor; -1: it cannot be had. */
 static int library_file(void)
 {
-	size_t length = (size_t)(zygote_library_end - zygote_library);
+	size_t length = (size_t)(embedded_zygote_library_end - embedded_zygote_library);
 	cleanup_fd int file = memfd_create("sandbox", MFD_CLOEXEC | 0x10U /* MFD_EXEC, since Linux 6.3 */);
 	if (file < 0)
 		file = memfd_create("sandbox", MFD_CLOEXEC);
-	return file >= 0 && write(file, zygote_library, length) == (ssize_t)length ? steal_fd(&file) : -1;
+	return file >= 0 && write(file, embedded_zygote_library, length) == (ssize_t)length ? steal_fd(&file) : -1;
 }
 
 static _Noreturn void run_child(const char *python, const char *const *environment, int control, int library, pid_t parent)
 {
-	const char *arguments[] = { python, "-c", zygote_code, NULL };
+	const char *arguments[] = { python, "-c", embedded_zygote_py, NULL };
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
