@@ -153,7 +153,8 @@ def pretend_runner(folder, program):
 
 
 # Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict; "cases" are what it says
-# of those before, "hang" waits for the cancellation, "die" ends without a word. It finds no Python, which would take seconds, and else is podium-run itself.
+# of those before, "hang" waits for the cancellation, "die" ends without a word, and "die once" the first time only. It
+# finds no Python, which would take seconds, and else is podium-run itself.
 RUN = """#!/usr/bin/python3
 import json, os, pathlib, sys
 folder = pathlib.Path({folder!r})
@@ -183,6 +184,9 @@ for line in sys.stdin:
                 break
         says = dict(verdict="cancelled")
     if says.pop("die", False):
+        sys.exit(1)
+    if says.pop("die once", False) and not (folder / "died").exists():
+        (folder / "died").touch()
         sys.exit(1)
     for index, case in enumerate(says.pop("cases", ())):
         emit("case", **{{"job": job["id"], "position": 0, "index": index, "verdict": "passed", "message": "", **case}})
