@@ -15,6 +15,7 @@ EXIT_RAISED, EXIT_USAGE, EXIT_CUDA, EXIT_REPORT, EXIT_WRONG, EXIT_CASE = 1, 2, 1
 EXIT_TIME, EXIT_UNSPLITTABLE, EXIT_VIOLATION, EXIT_GONE = 114, 115, 116, 117
 MOST_SPECS = 16        # forms of outputs in a case, and calls in which the form is another than in the one before
 MOST_TEXT = 6000
+WIRE_ERRORS = (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation)
 FRAME_LIMIT_S = 5.0    # for a frame that was sent before "done"
 MAP_LIMIT_S = 30.0
 MOST_OWN_NS = 3600e9
@@ -80,15 +81,15 @@ class Side:
 
 	# ---- what goes wrong on the other side ----
 
-	def _because(self, error):
-		"""The end of the run for an exception of the wire."""
+	def _because(self, error, limit_s=None):
+		"""The end of the run for an exception of the wire. `limit_s`: if it was another than a call has."""
 		if self.is_null:
 			return Stop(EXIT_USAGE, f"The null contestant failed: {error}")
 		if isinstance(error, wire.Gone):
 			words = self._last_words()
 			return Stop(EXIT_GONE, f"{self.noun}'s process ended{': ' + words if words else '.'}")
 		if isinstance(error, wire.TimedOut):
-			return Stop(EXIT_TIME, f"{self.noun} did not answer within {self._call.limit_ns / 1e9:.3g} s.")
+			return Stop(EXIT_TIME, f"{self.noun} did not answer within {limit_s or self._call.limit_ns / 1e9:.3g} s.")
 		if isinstance(error, wire.Violation):
 			said, usual = str(error), "The submission's process"
 			said = said if said.startswith((usual, self.noun)) else f"{usual} broke the protocol: {said}"
@@ -99,18 +100,20 @@ class Side:
 		try:
 			kind, content, _ = wire.receive(self._socket, 0.0)
 			return clean(content) if kind == wire.TEXT else ""
-		except (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation):
+		except WIRE_ERRORS:
 			return ""
 
 	def _try(self, function, *arguments):
 		try:
 			return function(*arguments)
-		except (wire.Failed, wire.Gone, wire.TimedOut, wire.Violation) as error:
+		except WIRE_ERRORS as error:
 			raise self._because(error) from None
 
 	def _receive(self, limit_s):
-		self._call.limit_ns = int(limit_s * 1e9)
-		return self._try(wire.receive, self._socket, limit_s)[:2]
+		try:
+			return wire.receive(self._socket, limit_s)[:2]
+		except WIRE_ERRORS as error:
+			raise self._because(error, limit_s) from None
 
 	def violation(self, predicate):
 		return self._because(wire.Violation(f"{self.noun}'s process {predicate}."))
