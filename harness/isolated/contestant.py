@@ -336,7 +336,6 @@ class Contestant:
 			self.read_frames()
 			if order.command == wire.LEAVE:
 				return
-			self.number = order.number
 			if order.command in (wire.CALL, wire.CALL_AHEAD):
 				self.call(order)
 			elif self.null:
@@ -367,11 +366,11 @@ class Contestant:
 				wire.done(self.page, wire.RETURNED, 0, 0.0)
 
 	def call(self, order):
-		slot, self.is_ahead = order.slot, order.command == wire.CALL_AHEAD
+		slot = order.slot
 		if self.null:
 			self.null.prepare(slot, self.input.area, {})
 		data, bounds = self.input.prepare(slot), self.input.bounds(slot)
-		self.slot = bounds[0][0]
+		self.number, self.slot, self.is_ahead = order.number, bounds[0][0], order.command == wire.CALL_AHEAD
 		with_events = self.is_cuda and self.calls < OWN_CALLS
 		self.calls += 1
 		run = self.run_with_events if with_events else self.run_on_cuda if self.is_cuda else self.run_on_cpu

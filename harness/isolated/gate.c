@@ -61,16 +61,8 @@ _Static_assert(wait_blocks * wait_threads * 16 == isolated_most_lines * isolated
 
 int isolated_gate_make(struct isolated_gate **gate, int *descriptor)
 {
-	*gate = NULL;
-	*descriptor = isolated_memfd_make(sizeof **gate);
-	if (*descriptor < 0)
-		return ISOLATED_FAILED;
-	*gate = isolated_memfd_map(*descriptor, sizeof **gate);
-	if (*gate)
-		return 0;
-	close(*descriptor);
-	*descriptor = -1;
-	return ISOLATED_FAILED;
+	*gate = isolated_memfd_share(sizeof **gate, descriptor);
+	return *gate ? 0 : ISOLATED_FAILED;
 }
 
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)

@@ -45,9 +45,10 @@ void isolated_make_way(void);
 /* The other side has closed its socket, or has ended. -1: nobody can. */
 bool isolated_hung_up(int socket);
 
-/* A sealed file in memory, and a mapping of its first bytes, all of them there at once. NULL, -1: see isolated_why. */
-int isolated_memfd_make(uint64_t bytes);
+/* A mapping of the first bytes of a file in memory, all of them there at once. NULL: see isolated_why. */
 void *isolated_memfd_map(int descriptor, uint64_t bytes);
+/* The same of a new one whose size is sealed, and its descriptor for the other side; else NULL and -1. */
+void *isolated_memfd_share(uint64_t bytes, int *descriptor);
 
 /* gate.c: what is withheld, and the number of the call, at this time; without a gate nothing. */
 void isolated_gate_open(const struct isolated_call *call, int64_t at_ns);

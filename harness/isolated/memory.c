@@ -14,7 +14,7 @@ static bool is_within_limit(uint64_t bytes)
 	return bytes <= INT64_MAX && (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
 }
 
-int isolated_memfd_make(uint64_t bytes)
+static int make_file(uint64_t bytes)
 {
 	if (!is_within_limit(bytes)) {
 		isolated_fail(ISOLATED_FAILED, "%llu bytes of memory are more than the limit on files allows.", (unsigned long long)bytes);
@@ -50,26 +50,30 @@ void *isolated_memfd_map(int descriptor, uint64_t bytes)
 	return NULL;
 }
 
-static int map_host(struct isolated_memory *memory, int descriptor, uint64_t bytes)
+void *isolated_memfd_share(uint64_t bytes, int *descriptor)
 {
-	void *address = isolated_memfd_map(descriptor, bytes);
+	*descriptor = make_file(bytes);
+	void *address = *descriptor < 0 ? NULL : isolated_memfd_map(*descriptor, bytes);
+	if (!address && *descriptor >= 0) {
+		close(*descriptor);
+		*descriptor = -1;
+	}
+	return address;
+}
+
+static int take_host(struct isolated_memory *memory, void *address, uint64_t bytes, int descriptor)
+{
 	if (!address)
 		return ISOLATED_FAILED;
-	*memory = (struct isolated_memory){ .address = (uintptr_t)address, .bytes = bytes, .descriptor = -1 };
+	*memory = (struct isolated_memory){ .address = (uintptr_t)address, .bytes = bytes, .descriptor = descriptor };
 	return 0;
 }
 
 static int make_host(struct isolated_memory *memory, uint64_t bytes)
 {
-	int descriptor = isolated_memfd_make(bytes);
-	if (descriptor < 0)
-		return ISOLATED_FAILED;
-	if (map_host(memory, descriptor, bytes)) {
-		close(descriptor);
-		return ISOLATED_FAILED;
-	}
-	memory->descriptor = descriptor;
-	return 0;
+	int descriptor;
+	void *address = isolated_memfd_share(bytes, &descriptor);
+	return take_host(memory, address, bytes, descriptor);
 }
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -95,7 +99,7 @@ int isolated_memory_import(struct isolated_memory *memory, uint32_t is_cuda, uin
 {
 	int rc = is_no_size(memory, bytes);
 	if (!rc)
-		rc = is_cuda ? isolated_cuda_import(memory, bytes, descriptor) : map_host(memory, descriptor, bytes);
+		rc = is_cuda ? isolated_cuda_import(memory, bytes, descriptor) : take_host(memory, isolated_memfd_map(descriptor, bytes), bytes, -1);
 	close(descriptor);
 	return rc;
 }

@@ -14,16 +14,8 @@ _Static_assert(sizeof(struct isolated_page) <= isolated_page_bytes, "The page is
 
 int isolated_page_make(struct isolated_page **page, int *descriptor)
 {
-	*page = NULL;
-	*descriptor = isolated_memfd_make(isolated_page_bytes);
-	if (*descriptor < 0)
-		return ISOLATED_FAILED;
-	*page = isolated_memfd_map(*descriptor, isolated_page_bytes);
-	if (*page)
-		return 0;
-	close(*descriptor);
-	*descriptor = -1;
-	return ISOLATED_FAILED;
+	*page = isolated_memfd_share(isolated_page_bytes, descriptor);
+	return *page ? 0 : ISOLATED_FAILED;
 }
 
 int isolated_page_map(int descriptor, struct isolated_page **page)

@@ -138,28 +138,32 @@ def _succeed(code):
 # ---- the page ----
 
 
+def _make(function):
+	made, descriptor = ctypes.c_void_p(), ctypes.c_int(-1)
+	_succeed(function(ctypes.byref(made), ctypes.byref(descriptor)))
+	return made, descriptor.value
+
+
+def _map(function, descriptor):
+	mapped = ctypes.c_void_p()
+	_succeed(function(descriptor, ctypes.byref(mapped)))
+	return mapped
+
+
 def page_make():
-	page, descriptor = ctypes.c_void_p(), ctypes.c_int(-1)
-	_succeed(_native.isolated_page_make(ctypes.byref(page), ctypes.byref(descriptor)))
-	return page, descriptor.value
+	return _make(_native.isolated_page_make)
 
 
 def page_map(descriptor):
-	page = ctypes.c_void_p()
-	_succeed(_native.isolated_page_map(descriptor, ctypes.byref(page)))
-	return page
+	return _map(_native.isolated_page_map, descriptor)
 
 
 def gate_make():
-	gate, descriptor = ctypes.c_void_p(), ctypes.c_int(-1)
-	_succeed(_native.isolated_gate_make(ctypes.byref(gate), ctypes.byref(descriptor)))
-	return gate, descriptor.value
+	return _make(_native.isolated_gate_make)
 
 
 def gate_map(descriptor):
-	gate = ctypes.c_void_p()
-	_succeed(_native.isolated_gate_map(descriptor, ctypes.byref(gate)))
-	return gate
+	return _map(_native.isolated_gate_map, descriptor)
 
 
 def armed(page):

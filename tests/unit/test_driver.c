@@ -140,8 +140,9 @@ struct match { struct isolated_call call; struct isolated_memory output; pid_t c
 enum { UNFINISHED = 0x7f, FINISHED = 0x11, LAST = 65536 };
 
 /* Slot 0: writes and is done. Slot 1: is done and has not written. Slot 2: never answers. */
-static int contestant(int page_descriptor, int socket, int memory_descriptor)
+static int contestant(int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
 {
+	(void)gate_descriptor;
 	struct isolated_page *page;
 	struct isolated_order order;
 	struct isolated_memory output;
@@ -156,26 +157,37 @@ static int contestant(int page_descriptor, int socket, int memory_descriptor)
 	return 0;
 }
 
-static void begin(struct match *match)
+/* Descriptors of the page, the channel, the memory and the gate. */
+typedef int role(int page, int socket, int memory, int gate);
+
+static void begin_with(struct match *match, role *play)
 {
-	int ends[2], page_descriptor;
-	static struct isolated_probe probes[3];
+	int ends[2], page_descriptor, gate_descriptor;
 	*match = (struct match){ .call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = INT64_C(20000000000) } };
 	assert_int_equal(isolated_memory_make(&match->output, 1, LAST), 0);
+	assert_int_equal(isolated_gate_make(&match->call.gate, &gate_descriptor), 0);
 	assert_int_equal(isolated_page_make(&match->call.page, &page_descriptor), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	match->contestant = fork();
 	if (match->contestant == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[0]);
-		_exit(contestant(page_descriptor, ends[1], match->output.descriptor));
+		_exit(play(page_descriptor, ends[1], match->output.descriptor, gate_descriptor));
 	}
 	close(ends[1]);
 	close(page_descriptor);
+	close(gate_descriptor);
+	match->call.socket = ends[0];
+}
+
+static void begin(struct match *match)
+{
+	static struct isolated_probe probes[3];
+	begin_with(match, contestant);
 	probes[0] = (struct isolated_probe){ .address = match->output.address, .bytes = 16, .is_cuda = 1 };
 	probes[1] = (struct isolated_probe){ .address = match->output.address + LAST - 4096, .bytes = 4096, .is_cuda = 1 };
 	probes[2] = (struct isolated_probe){ .address = (uintptr_t)&probes[0], .bytes = sizeof probes[0] };
-	match->call.socket = ends[0];
+	match->call.gate = NULL;
 	match->call.probes = probes;
 	match->call.probe_count = COUNT(probes);
 	match->call.seen = match->seen;
@@ -280,13 +292,13 @@ static void the_end_of_the_head_is_marked_in_its_stream(void **state)
 enum { LINES = 3, PITCH = 4096 };
 
 /* Its GPU waits for the gate. Says "done" with the number of the lines that were right then as the spec. */
-static int wait_at_the_gate(int page_descriptor, int socket, const struct isolated_memory *input, int gate_descriptor)
+static int wait_at_the_gate(int page_descriptor, int socket, int memory_descriptor, int gate_descriptor)
 {
 	struct isolated_page *page;
 	struct isolated_order order;
 	struct isolated_memory mine;
 	struct isolated_gate *gate;
-	if (isolated_page_map(page_descriptor, &page) || isolated_memory_import(&mine, 1, input->bytes, dup(input->descriptor))
+	if (isolated_page_map(page_descriptor, &page) || isolated_memory_import(&mine, 1, LAST, memory_descriptor)
 		|| isolated_gate_map(gate_descriptor, &gate))
 		return 1;
 	while (!isolated_await(page, socket, &order) && !isolated_stand_by(page, socket)) {
@@ -300,26 +312,6 @@ static int wait_at_the_gate(int page_descriptor, int socket, const struct isolat
 	return 0;
 }
 
-static void begin_gated(struct match *match)
-{
-	int ends[2], page_descriptor, gate_descriptor;
-	*match = (struct match){ .call = { .command = ISOLATED_CALL, .cpu = -1, .limit_ns = INT64_C(20000000000) } };
-	assert_int_equal(isolated_memory_make(&match->output, 1, LAST), 0);
-	assert_int_equal(isolated_gate_make(&match->call.gate, &gate_descriptor), 0);
-	assert_int_equal(isolated_page_make(&match->call.page, &page_descriptor), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	match->contestant = fork();
-	if (match->contestant == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(ends[0]);
-		_exit(wait_at_the_gate(page_descriptor, ends[1], &match->output, gate_descriptor));
-	}
-	close(ends[1]);
-	close(page_descriptor);
-	close(gate_descriptor);
-	match->call.socket = ends[0];
-}
-
 static void what_is_withheld_is_there_behind_the_gate(void **state)
 {
 	(void)state;
@@ -328,7 +320,7 @@ static void what_is_withheld_is_there_behind_the_gate(void **state)
 	struct CUstream_st *stream;
 	uint32_t *word;
 	uint8_t lines[LINES][isolated_line_bytes];
-	begin_gated(&match);
+	begin_with(&match, wait_at_the_gate);
 	assert_int_equal(isolated_head_make(&word), 0);
 	assert_int_equal(isolated_cuda.stream_make(&stream, CUDA_STREAM_ON_ITS_OWN), 0);
 	match.call.open_ns = 2 * 1000000;
