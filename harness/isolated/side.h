@@ -303,10 +303,20 @@ private:
 	struct Copied { const std::byte *from; std::size_t place, bytes; };
 	struct Probed { std::size_t place; std::uint32_t bytes; bool is_cuda; };
 
-	/* Lines of a part of the input, one in each pitch, from `first` on. */
+	/* Some of so many lines, at other places each time: one in each pitch, from `first` on. */
+	struct Spread {
+		std::size_t count, pitch, first;
+
+		Spread(std::size_t lines, std::size_t wanted)
+			: count(wanted), pitch(wanted ? lines / wanted : 0), first(wanted ? unforeseen() % (lines - (wanted - 1) * pitch) : 0) {}
+
+		/* Where others are that do not show that they are wrong; only if there are any. */
+		std::size_t other() const { return (first + 1 + unforeseen() % (pitch - 1)) % pitch; }
+	};
+
 	struct Hidden {
 		const Piece *piece;
-		std::size_t lines, pitch, first;
+		Spread lines;
 	};
 
 	static constexpr double ahead_ns = 400'000; /* in which a GPU certainly goes from the judge to a contestant */
@@ -406,22 +416,23 @@ private:
 			lay_out_device(drawn.pieces, seed);
 			device_->wait();
 		}
-		std::size_t length = drawn.stream.size(), lines = length / line_bytes, count = lines <= isolated_most_lines ? lines : some_lines;
-		std::size_t pitch = count ? lines / count : 0, first = count ? unforeseen() % (lines - (count - 1) * pitch) : 0;
 		std::byte *there = inputs_.host_at(slot_);
-		auto put_lines = [&](std::size_t to, std::size_t from) {
-			for (std::size_t i = 0; i < count; i++)
-				std::memcpy(there + (to + i * pitch) * line_bytes, drawn.stream.data() + (from + i * pitch) * line_bytes, line_bytes);
+		const std::byte *right = drawn.stream.data();
+		std::size_t length = drawn.stream.size(), lines = length / line_bytes;
+		Spread last(lines, lines <= isolated_most_lines ? lines : some_lines);
+		auto put_last = [&](std::size_t from) {
+			for (std::size_t i = 0; i < last.count; i++)
+				std::memcpy(there + (last.first + i * last.pitch) * line_bytes, right + (from + i * last.pitch) * line_bytes, line_bytes);
 		};
-		std::memcpy(there, drawn.stream.data(), length);
-		if (pitch > 1)
-			put_lines(first, (first + 1) % pitch); /* others, which do not show that they are wrong */
+		std::memcpy(there, right, length);
+		if (last.pitch > 1)
+			put_last(last.other());
 		else
 			std::memset(there, 0, lines * line_bytes);
 		arm(device_ ? ISOLATED_CALL_AHEAD : ISOLATED_CALL, limit_ns, cpu, slot_);
 		for (auto began = std::chrono::steady_clock::now(); device_ && since(began) < ahead_ns;)
 			;
-		put_lines(first, first);
+		put_last(last.first);
 		succeed(isolated_ring(&call_));
 	}
 
@@ -461,13 +472,12 @@ private:
 			std::size_t count = std::min(share, isolated_most_lines - places_.size());
 			if (!piece.bytes || !count)
 				continue;
-			Hidden one = {&piece, count, lines / count, 0};
-			one.first = unforeseen() % (lines - (count - 1) * one.pitch);
-			device_->copy_lines(lines_.data() + places_.size() * line_bytes, line_bytes, piece.data + one.first * line_bytes,
-				one.pitch * line_bytes, std::min(line_bytes, piece.bytes), count);
+			Spread last(lines, count);
+			device_->copy_lines(lines_.data() + places_.size() * line_bytes, line_bytes, piece.data + last.first * line_bytes,
+				last.pitch * line_bytes, std::min(line_bytes, piece.bytes), count);
 			for (std::size_t i = 0; i < count; i++)
-				places_.push_back(piece.place + (one.first + i * one.pitch) * line_bytes);
-			hidden_.push_back(one);
+				places_.push_back(piece.place + (last.first + i * last.pitch) * line_bytes);
+			hidden_.push_back({&piece, last});
 		}
 		call_.withheld = {places_.data(), reinterpret_cast<const std::uint8_t *>(lines_.data()), places_.size()};
 	}
@@ -476,14 +486,13 @@ private:
 	 * do not show that they are wrong. */
 	void spoil_withheld(std::uint64_t seed)
 	{
-		for (const Hidden &one : hidden_) {
-			std::byte *there = inputs_.device_at(slot_) + one.piece->place + one.first * line_bytes;
-			std::size_t bytes = std::min(line_bytes, one.piece->bytes), pitch = one.pitch * line_bytes;
-			if (one.pitch > 1)
-				device_->copy_lines(there, pitch, one.piece->data + (one.first + 1 + unforeseen() % (one.pitch - 1)) % one.pitch * line_bytes, pitch,
-					bytes, one.lines);
+		for (const auto &[piece, last] : hidden_) {
+			std::byte *there = inputs_.device_at(slot_) + piece->place + last.first * line_bytes;
+			std::size_t bytes = std::min(line_bytes, piece->bytes), pitch = last.pitch * line_bytes;
+			if (last.pitch > 1)
+				device_->copy_lines(there, pitch, piece->data + last.other() * line_bytes, pitch, bytes, last.count);
 			else
-				device_->poison(there, one.lines * bytes, false, seed + one.first);
+				device_->poison(there, last.count * bytes, false, seed + last.first);
 		}
 	}
 
