@@ -341,8 +341,9 @@ def system_calls_of_another_architecture_end_the_program():
 
 # ---- limits ----
 
+# Each keeps what it took until it is found: without a control group somebody looks ten times a second at most.
 BOMBS = {
-	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\n",
+	"memory": "x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\ntime.sleep(600)\n",
 	"children": "for _ in range(8):\n    if os.fork() == 0:\n        x = bytearray(64 << 20)\n        for i in range(0, len(x), 4096): x[i] = 1\n        time.sleep(600)\ntime.sleep(600)\n",
 	"files in memory": "f = os.memfd_create('x')\nwhile os.fstat(f).st_size < 900 << 20: os.write(f, bytes(1 << 20))\ntime.sleep(600)\n",
 	"shared memory": "import mmap\nx = mmap.mmap(-1, 1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1\ntime.sleep(600)\n",
