@@ -176,10 +176,9 @@ static void set_own(struct arena *arena, const struct answer *answer, int64_t us
 	list->own_page = paging_page_of(copy->position, ranking_rows_per_page);
 }
 
-static void forget_own_if_shown(struct ranking_list *list)
+static void look_for_own(struct ranking_list *list)
 {
-	if (list->own && has_position(list->rows, list->row_count, list->own->position))
-		list->own = NULL;
+	list->own_is_elsewhere = list->own && !has_position(list->rows, list->row_count, list->own->position);
 }
 
 /* ---- without a filter: positions count the rows ---- */
@@ -242,7 +241,7 @@ static int read_page(struct request *request, const struct board *board, const s
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
 	take_page(request->arena, answer, list);
-	forget_own_if_shown(list);
+	look_for_own(list);
 	return 0;
 }
 
@@ -279,7 +278,7 @@ static int read_filtered(struct request *request, const struct board *board, con
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
 	take_filtered(answer, list);
-	forget_own_if_shown(list);
+	look_for_own(list);
 	return paging_make(&list->paging, list->total, ranking_rows_per_page, page, request->error);
 }
 

@@ -50,7 +50,8 @@ struct ranking_list {
 	struct paging paging;
 	struct ranking_row *rows; size_t row_count;
 	struct ranking_row *baselines; size_t baseline_count; /* fastest first */
-	const struct ranking_row *own;        /* the viewer's, where it is not among the rows; or NULL */
+	const struct ranking_row *own;        /* the viewer's; or NULL */
+	bool own_is_elsewhere;                /* not among the rows */
 	int64_t own_page;                     /* of the whole ranking */
 };
 
