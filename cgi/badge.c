@@ -80,7 +80,6 @@ int page_badge(struct request *request)
 	badge_picture(&request->body, &badge);
 	request->content_type = "image/svg+xml; charset=utf-8";
 	response_header(request, "Cross-Origin-Resource-Policy", "cross-origin");
-	response_header(request, "Cache-Control", "public, max-age=60");
 	request->may_be_cached = true;
 	return 0;
 }

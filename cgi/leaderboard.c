@@ -2,6 +2,7 @@
 #include "cgi/leaderboard.h"
 
 #include "cgi/pages.h"
+#include "cgi/picture.h"
 #include "lib/scope.h"
 #include "templates/leaderboard.h"
 
@@ -94,6 +95,7 @@ static const struct page_share *share_of(struct request *request, const struct l
 	*share = (struct page_share){
 		.description = view->gpu ? arena_printf(request->arena, "The ranking of %s on %s: kernels timed on this site's own devices.",
 			view->board->name, view->gpu->name) : "A leaderboard for GPU kernels, timed on this site's own devices.",
+		.picture = picture_is_possible() ? ranking_address(request->arena, view->board, view->gpu, NULL, "/share.png", 0) : NULL,
 		.feed = ranking_address(request->arena, view->board, NULL, NULL, ".atom", 0),
 		.feed_title = arena_printf(request->arena, "Records of %s", view->board->name),
 	};

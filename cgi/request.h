@@ -94,6 +94,7 @@ void response_as_text(struct request *request, const char *file_name, bool downl
 /* What other programs are told of a page: programs that show a link to it, and readers of feeds. */
 struct page_share {
 	const char *description;  /* one sentence */
+	const char *picture;      /* an address of our own, 1200 x 630 pixels; or NULL */
 	const char *feed, *feed_title; /* an address of our own with what it is; or NULL */
 };
 

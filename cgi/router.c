@@ -18,6 +18,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/leaderboard/*.csv", page_leaderboard_csv, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*.atom", page_leaderboard_feed, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*/badge.svg", page_badge, ANYONE, 0 },
+	{ METHOD_GET, "/leaderboard/*/share.png", page_share_picture, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*", page_leaderboard, ANYONE, 0 },
 	{ METHOD_GET, "/submit", page_submit_anywhere, ANYONE, 0 },
 	{ METHOD_POST, "/submit", action_submit_anywhere, LOGGED_IN, upload_bytes },

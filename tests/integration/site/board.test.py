@@ -6,10 +6,12 @@ import io
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
@@ -279,6 +281,35 @@ def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
 	equal(fresh(anyone, "/leaderboard/small/badge.svg?gpu=none").status, 404)
 
 
+def pixels(png):
+	"""The rows of an 8-bit picture with a palette, after its sums were checked."""
+	equal(png[:8], b"\x89PNG\r\n\x1a\n")
+	chunks, at = {}, 8
+	while at < len(png):
+		length, name = struct.unpack(">I4s", png[at:at + 8])
+		equal(struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0], zlib.crc32(png[at + 4:at + 8 + length]))
+		chunks[name] = png[at + 8:at + 8 + length]
+		at += 12 + length
+	equal((list(chunks), chunks[b"IHDR"]), ([b"IHDR", b"PLTE", b"IDAT", b"IEND"], struct.pack(">IIBBBBB", 1200, 630, 8, 3, 0, 0, 0)))
+	rows = zlib.decompress(chunks[b"IDAT"])
+	equal(len(rows), 630 * 1201)
+	return [rows[i * 1201 + 1:(i + 1) * 1201] for i in range(630)]
+
+
+@test
+def links_to_the_page_are_shown_with_a_picture_of_its_first_three():
+	text = fresh(anyone, "/leaderboard/small?gpu=CPU").text
+	contains(text, f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">')
+	answer = fresh(anyone, "/leaderboard/small/share.png?gpu=CPU")
+	equal((answer.status, answer.headers["Content-Type"]), (200, "image/png"))
+	rows = pixels(answer.bytes)
+	drawn = [any(row) for row in rows]
+	equal([any(drawn[begin:begin + 40]) for begin in (70, 180, 365, 441, 517)], [True] * 5)
+	equal((any(drawn[:60]), any(drawn[580:]), any(row[-70:] != bytes(70) for row in rows)), (False, False, False))
+	lacks([rows], pixels(fresh(anyone, "/leaderboard/small/share.png?gpu=H200").bytes))
+	equal(fresh(anyone, "/leaderboard/none/share.png").status, 404)
+
+
 # ---- what is kept beside the ranking ----
 
 @test
@@ -298,7 +329,7 @@ def a_page_asks_the_database_twice():
 	# Connections keep the settings that they began with, so those of the pages are ended first.
 	for row in sql("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = 'podium' AND ID <> CONNECTION_ID()"):
 		sql(f"KILL {row[0]}")
-	pages = ("?gpu=H200", "?gpu=H200&page=2", "?gpu=H200&user=user2", ".json?gpu=H200", ".csv?gpu=H200&language=triton", ".atom", "/badge.svg?gpu=H200")
+	pages = ("?gpu=H200", "?gpu=H200&page=2", "?gpu=H200&user=user2", ".json?gpu=H200", ".csv?gpu=H200&language=triton", ".atom", "/badge.svg?gpu=H200", "/share.png?gpu=H200")
 	for page in pages:
 		for _ in range(8):  # each thread prepares its statements, connects, and reads the task's definition once
 			equal(fresh(anyone, f"/leaderboard/small{page}").status, 200)
