@@ -13,10 +13,10 @@ PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson libseccomp
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror \
-  -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES))
+  -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) freetype2)
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
-WEB_LIBS := -Wl,--as-needed -lfcgi -lcmark-gfm-extensions -lcmark-gfm
+WEB_LIBS := -Wl,--as-needed -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
 # What a clang of another year warns about is no reason not to fuzz; gcc has the word on warnings.

@@ -2,19 +2,16 @@
 #ifndef PODIUM_CGI_LEADERBOARD_H
 #define PODIUM_CGI_LEADERBOARD_H
 
-#include "cgi/board.h"
-#include "cgi/comparison.h"
-#include "cgi/paging.h"
+#include "cgi/ranking_list.h"
 #include "cgi/task_view.h"
+#include "lib/dialect.h"
+#include "lib/peaks.h"
 
-struct ranking_row {
-	int64_t position, place; /* the order of the page, and the rank that ties share */
-	int64_t user_id, submission_id, submitted_at_ms;
-	const char *user, *engine; /* engine NULL: not known */
-	double score_ns, score_err_ns;
-	bool is_tie;             /* shares its place with a neighbour */
-	const char *asked_for;   /* JSON of the comparisons that it has asked for; NULL: none, or not read */
-	struct comparison_row *comparisons; size_t comparison_count; /* the same, filled by the page */
+/* The least that the GPU's peaks let the work of the task take, with the task's own count of it (lib/peaks.h). */
+struct speed_of_light {
+	double ns;               /* of a score; NAN: not known */
+	const char *limit;       /* "memory", or the type of number: "fp16" */
+	const char *peak;        /* "4.80 TB/s", "989 TFLOP/s" */
 };
 
 struct leaderboard_view {
@@ -22,15 +19,20 @@ struct leaderboard_view {
 	const struct board_gpu *gpu;        /* whose ranking is shown; NULL: the leaderboard has none */
 	const struct task_view *task;
 	const char *state;
-	struct paging paging;
-	struct ranking_row *rows; size_t row_count;
-	const struct ranking_row *own;      /* the viewer's, where it is on another page; or NULL */
-	int64_t own_page;
+	struct ranking_list list;
+	struct speed_of_light light;
+	size_t columns;                     /* of the table */
 	bool has_comparisons;               /* one of the rows has */
 	bool may_edit;
 };
 
-/* Marks the ties among the first `count` rows; `known` rows, which may be one more, are in the array. */
-void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known);
+struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu);
+
+/* "71.3 %"; "" when it is not known. */
+const char *share_of_peak(struct arena *arena, const struct speed_of_light *light, double score_ns);
+
+/* How many of the baselines stand before row `index` of the list, which may be the one behind the last: these are slower than
+ * the row before and faster than this one. The first of them is in *first. */
+size_t baselines_before(const struct ranking_list *list, size_t index, size_t *first);
 
 #endif

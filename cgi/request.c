@@ -120,7 +120,7 @@ struct page page_make(const struct request *request, const char *title, const ch
 {
 	return (struct page){
 		.title = title, .section = section, .viewer = &request->viewer, .csrf = request->csrf ? request->csrf : "",
-		.path = request->path, .now_ms = now_ms(),
+		.path = request->path, .site = request->config->public_url, .now_ms = now_ms(),
 	};
 }
 

@@ -91,6 +91,13 @@ void response_header(struct request *request, const char *name, const char *valu
 /* Sets type and Content-Disposition so that a browser shows the bytes as text and never runs them. */
 void response_as_text(struct request *request, const char *file_name, bool download);
 
+/* What other programs are told of a page: programs that show a link to it, and readers of feeds. */
+struct page_share {
+	const char *description;  /* one sentence */
+	const char *picture;      /* an address of our own, 1200 x 630 pixels; or NULL */
+	const char *feed, *feed_title; /* an address of our own with what it is; or NULL */
+};
+
 /* What every page's frame needs: viewer, csrf, title, where we are. Templates take it as `page`. */
 struct page {
 	const char *title;
@@ -101,6 +108,8 @@ struct page {
 	const char *notice;       /* one sentence in a green box, or NULL */
 	int refresh_s;            /* without scripts: reload after so many seconds; 0: never */
 	const char *live_url;     /* with scripts: JSON whose change means that the page changed (live.js); or NULL */
+	const struct page_share *share; /* or NULL */
+	const char *site;         /* "https://example.org": how people reach us, as configured */
 	int64_t now_ms;
 };
 bool section_is(const struct page *page, const char *section);

@@ -2,6 +2,7 @@
 
 #include "lib/comparison.h"
 #include "lib/job.h"
+#include "lib/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ struct ranked_job {
 	int64_t user_id, submission_id, job_id;
 	double score_ns, score_err_ns;
 	int64_t submitted_at_ms;
-	const char *engine;
+	const char *engine, *dialect;
+	int64_t attempts;
 };
 
 struct id_row { int64_t id; };
@@ -24,7 +26,8 @@ static const struct column RANKED_JOB_COLUMNS[] = {
 	INTEGER(struct ranked_job, leaderboard_id), INTEGER(struct ranked_job, task_version_id),
 	TEXT(struct ranked_job, gpu), INTEGER(struct ranked_job, user_id), INTEGER(struct ranked_job, submission_id),
 	INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns), REAL(struct ranked_job, score_err_ns),
-	TIME(struct ranked_job, submitted_at_ms), TEXT(struct ranked_job, engine),
+	TIME(struct ranked_job, submitted_at_ms), TEXT(struct ranked_job, engine), TEXT(struct ranked_job, dialect),
+	INTEGER(struct ranked_job, attempts),
 };
 static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct ranking_entry, user_id), INTEGER(struct ranking_entry, submission_id),
@@ -34,20 +37,21 @@ static const struct column ENTRY_COLUMNS[] = {
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 #define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
-	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine"
-#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
-	"AND NOT " SQL_IS_HELD("j")
+	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine, s.dialect"
+#define IS_RANKED SQL_IS_RANKED("s", "j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"WHERE j.id = ? AND " IS_RANKED);
 static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT " RANKED_JOB_FIELDS " FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
+	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
 static const struct statement BEST_OF_ALL = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, engine "
-	"FROM (SELECT " RANKED_JOB_FIELDS ", ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
+	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, "
+	"  engine, dialect, attempts "
+	"FROM (SELECT " RANKED_JOB_FIELDS ", COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, "
+	"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
 	"  ORDER BY j.score_ns, s.id) AS number "
 	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
 	"WHERE number = 1 ORDER BY task_version_id, gpu");
@@ -67,9 +71,14 @@ static const struct statement CLEAR = COMMAND("DELETE FROM ranking WHERE leaderb
 /* Position and place stay as they are, or 0 for a new entry, until the new order is known. */
 static const struct statement PUT_ENTRY = COMMAND(
 	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
-	"submitted_at, engine, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
+	"submitted_at, engine, dialect, attempts, position, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON DUPLICATE KEY UPDATE "
 	"submission_id = VALUES(submission_id), job_id = VALUES(job_id), score_ns = VALUES(score_ns), "
-	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = VALUES(engine)");
+	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = VALUES(engine), "
+	"dialect = VALUES(dialect)");
+static const struct statement COUNT_ATTEMPTS = COMMAND(
+	"UPDATE ranking SET attempts = (SELECT COUNT(*) FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
+	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED ") "
+	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 static const struct statement MOVE_ENTRY = COMMAND(
 	"UPDATE ranking SET position = ?, place = ? WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 static const struct statement SHIFT_ENTRIES = COMMAND(
@@ -83,8 +92,9 @@ static struct ranking_key key_of(const struct ranked_job *job)
 
 static int put_entry(struct database *db, const struct ranked_job *job, struct error *error)
 {
-	return database_execute(db, &PUT_ENTRY, error, "iisiiiddts", job->leaderboard_id, job->task_version_id, job->gpu,
-		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine);
+	return database_execute(db, &PUT_ENTRY, error, "iisiiiddtssi", job->leaderboard_id, job->task_version_id, job->gpu,
+		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine,
+		job->dialect, job->attempts);
 }
 
 /* ---- bringing positions up to date ---- */
@@ -239,6 +249,12 @@ static int take_in(struct database *db, struct arena *arena, const struct ranked
 	return rc || !*changed ? rc : put_entry(db, &best, error);
 }
 
+static int count_attempts(struct database *db, const struct ranked_job *job, struct error *error)
+{
+	return database_execute(db, &COUNT_ATTEMPTS, error, "siiiiisi", job->gpu, job->user_id, job->leaderboard_id, job->task_version_id,
+		job->leaderboard_id, job->task_version_id, job->gpu, job->user_id);
+}
+
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
 	struct ranked_job job;
@@ -254,6 +270,10 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 	rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
 		rc = take_in(db, arena, &job, &changed, error);
+	if (!rc)
+		rc = count_attempts(db, &job, error);
+	if (!rc)
+		rc = record_take(db, arena, &key, job.job_id, error);
 	if (rc || !changed)
 		return rc;
 	rc = update_positions(db, arena, &key, &standing, error);
@@ -311,7 +331,9 @@ static int rebuild_leaderboard(struct database *db, void *context, struct error 
 		rc = database_rows(db, arena, &BEST_OF_ALL, &jobs, &count, error, "i", leaderboard->id);
 	if (!rc)
 		rc = database_execute(db, &CLEAR, error, "i", leaderboard->id);
-	return rc ? rc : insert_all(db, arena, jobs, count, error);
+	if (!rc)
+		rc = insert_all(db, arena, jobs, count, error);
+	return rc ? rc : record_rebuild(db, leaderboard->id, error);
 }
 
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)

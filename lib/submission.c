@@ -2,6 +2,7 @@
 
 #include "lib/blob.h"
 #include "lib/buffer.h"
+#include "lib/dialect.h"
 #include "lib/directive.h"
 #include "lib/format.h"
 #include "lib/quota.h"
@@ -171,7 +172,8 @@ static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL AS banned FROM users WHERE id = ? FOR UPDATE");
 static const struct statement INSERT_SUBMISSION = COMMAND(
-	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) VALUES (?, ?, ?, ?, ?, ?)");
+	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?)");
 static const struct statement INSERT_JOB = COMMAND(
 	"INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
 
@@ -214,8 +216,9 @@ static int store(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", intake->leaderboard->id, state.task_version_id,
-			request->user_id, intake->file.name, hash, sizeof hash, request->mode);
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbss", intake->leaderboard->id, state.task_version_id,
+			request->user_id, intake->file.name, hash, sizeof hash, request->mode,
+			dialect_of_source(intake->leaderboard->language, request->source, request->length)->name);
 	intake->id = (int64_t)database_insert_id(db);
 	return rc ? rc : insert_jobs(db, intake, error);
 }

@@ -141,7 +141,7 @@ def the_ranking_names_the_engine_of_each_row():
 	equal(re.findall(r'data-engine="(\w+)"', text), ["isolated", "custom"])
 	rows = list(csv.DictReader(io.StringIO(anyone.get("/leaderboard/small.csv").text)))
 	equal([row["engine"] for row in rows], ["isolated", "custom"])
-	equal(list(rows[0]), ["rank", "user", "score_ns", "submission", "submitted_at", "engine"])
+	equal(list(rows[0])[:6], ["rank", "user", "score_ns", "submission", "submitted_at", "engine"])
 
 
 # ---- what is held ----

@@ -518,7 +518,8 @@ def a_gpu_in_quarantine_is_shown_and_released_by_an_admin():
 @test
 def pages_examine_few_rows_among_a_hundred_thousand_submissions():
 	site.sql((ROOT / "tests/bench/data.sql").read_text())
-	queries = ("/", "/leaderboard/bench?gpu=H200", "/leaderboard/bench?gpu=H200&page=9", "/leaderboard/bench.json?gpu=H200", "/user/user7",
+	queries = ("/", "/leaderboard/bench?gpu=H200", "/leaderboard/bench?gpu=H200&user=ser7&period=month", "/leaderboard/bench.csv?language=triton",
+		"/leaderboard/bench.atom", "/leaderboard/bench/badge.svg?user=user7", "/leaderboard/bench?gpu=H200&page=9", "/leaderboard/bench.json?gpu=H200", "/user/user7",
 		"/queue", "/leaderboard/bench/task", "/submission/50000")
 	site.sql("SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
 	# Connections keep the settings that they began with, so those of the pages are ended first.

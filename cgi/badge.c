@@ -1,0 +1,85 @@
+/* A small picture with the record of a leaderboard, or with the place of ?user=, to be shown elsewhere. */
+#include "cgi/badge.h"
+
+#include "cgi/board.h"
+#include "cgi/html.h"
+#include "cgi/pages.h"
+#include "lib/format.h"
+#include "lib/quote.h"
+#include "templates/badge.h"
+
+#include <string.h>
+
+struct badge_row { int64_t place; const char *user; double score_ns; };
+static const struct column BADGE_COLUMNS[] = {
+	INTEGER(struct badge_row, place), TEXT(struct badge_row, user), REAL(struct badge_row, score_ns),
+};
+#define BADGE_OF "SELECT r.place, u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
+static const struct statement FIRST = SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
+static const struct statement OF_USER = SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "u.name = CONVERT(? USING ascii)");
+
+static int read_rows(struct request *request, const struct board *board, const struct board_gpu *gpu, const char *user,
+	struct badge_row **rows, size_t *count)
+{
+	*count = 0;
+	if (!gpu)
+		return 0;
+	if (!user)
+		return database_rows(request->db, request->arena, &FIRST, rows, count, request->error, "iis", board->id,
+			board->task_version_id, gpu->name);
+	return database_rows(request->db, request->arena, &OF_USER, rows, count, request->error, "iiss", board->id,
+		board->task_version_id, gpu->name, user);
+}
+
+static const char *words(struct arena *arena, const char *user, const struct badge_row *row)
+{
+	format_text time;
+	if (!row)
+		return user ? arena_printf(arena, "%s is not ranked", quote(arena, user)) : "nobody yet";
+	format_duration_ns(time, row->score_ns);
+	if (!user)
+		return arena_printf(arena, "%s by %s", time, row->user);
+	cleanup_buffer struct buffer place = {0};
+	html_ordinal(&place, row->place);
+	return arena_printf(arena, "%s: %s, %s", row->user, buffer_string(&place), time);
+}
+
+/* A font of the reader's is unknown here; the picture says how long the text is to be, and this is near the widths of
+ * Verdana and DejaVu Sans at 11 px. */
+static int64_t width_of(const char *text)
+{
+	double width = 0;
+	for (; *text; text++)
+		if (((unsigned char)*text & 0xc0) != 0x80)
+			width += strchr("ijlI.,:;|'! ()[]", *text) ? 4 : strchr("mwMW%", *text) ? 10.5 : 7;
+	return (int64_t)(width + 0.5);
+}
+
+int page_badge(struct request *request)
+{
+	struct board board;
+	const struct board_gpu *gpu;
+	const char *user = request_query(request, "user");
+	struct badge_row *rows;
+	size_t count = 0;
+	user = user && *user ? user : NULL;
+	int rc = board_of_request(request, &board);
+	if (!rc)
+		rc = board_chosen_gpu(request, &board, &gpu);
+	if (!rc)
+		rc = read_rows(request, &board, gpu, user, &rows, &count);
+	if (rc)
+		return rc;
+	struct badge badge = {
+		.subject = gpu ? arena_printf(request->arena, "%s · %s", board.name, gpu->name) : board.name,
+		.words = words(request->arena, user, count ? rows : NULL),
+	};
+	badge.subject_width = width_of(badge.subject);
+	badge.words_width = width_of(badge.words);
+	badge_picture(&request->body, &badge);
+	request->content_type = "image/svg+xml; charset=utf-8";
+	response_header(request, "Cross-Origin-Resource-Policy", "cross-origin");
+	request->may_be_cached = true;
+	return 0;
+}

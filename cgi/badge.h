@@ -1,0 +1,12 @@
+/* What a badge shows: "matmul · H200 | 31.90 µs by ada". */
+#ifndef PODIUM_CGI_BADGE_H
+#define PODIUM_CGI_BADGE_H
+
+#include <stdint.h>
+
+struct badge {
+	const char *subject, *words;
+	int64_t subject_width, words_width; /* in px, without padding */
+};
+
+#endif

@@ -1,0 +1,100 @@
+/* A ranking for programs: JSON and CSV, with the filters of the page. */
+#include "cgi/csv.h"
+#include "cgi/leaderboard.h"
+#include "cgi/pages.h"
+#include "lib/format.h"
+#include "lib/scope.h"
+
+#include <math.h>
+
+struct whole_ranking {
+	struct board board;
+	const struct board_gpu *gpu; /* NULL: none, and no rows */
+	struct ranking_list list;
+};
+
+static int read_whole(struct request *request, struct whole_ranking *whole)
+{
+	int rc = board_of_request(request, &whole->board);
+	if (!rc)
+		rc = board_chosen_gpu(request, &whole->board, &whole->gpu);
+	if (!rc)
+		rc = ranking_list_read_all(request, &whole->board, whole->gpu, &whole->list);
+	request->may_be_cached = !rc;
+	return rc;
+}
+
+/* ---- JSON ---- */
+
+static json_t *number_or_null(double number)
+{
+	return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *row_json(const struct board *board, const struct ranking_row *row)
+{
+	format_text submitted_at;
+	format_iso(submitted_at, row->submitted_at_ms);
+	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I}", "rank", (json_int_t)row->place, "user", row->user,
+		"score_ns", row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine,
+		"score_err_ns", number_or_null(row->score_err_ns), "language", dialect_find(board->language, row->dialect)->name,
+		"attempts", (json_int_t)row->attempts);
+}
+
+int page_leaderboard_json(struct request *request)
+{
+	struct whole_ranking whole = {0};
+	int rc = read_whole(request, &whole);
+	if (rc)
+		return rc;
+	json_t *rows = json_array();
+	for (size_t i = 0; i < whole.list.row_count; i++)
+		json_array_append_new(rows, row_json(&whole.board, &whole.list.rows[i]));
+	return respond_json(request, json_pack("{s:s, s:s?, s:I, s:o}", "leaderboard", whole.board.name,
+		"gpu", whole.gpu ? whole.gpu->name : NULL, "version", (json_int_t)whole.board.version_number, "rows", rows));
+}
+
+/* ---- CSV ---- */
+
+static void csv_row(struct buffer *out, const struct board *board, const struct ranking_row *row)
+{
+	format_text submitted_at;
+	format_iso(submitted_at, row->submitted_at_ms);
+	csv_integer(out, row->place);
+	csv_text(out, row->user);
+	csv_real(out, row->score_ns);
+	csv_integer(out, row->submission_id);
+	csv_text(out, submitted_at);
+	csv_text(out, row->engine ? row->engine : "");
+	csv_real(out, row->score_err_ns);
+	csv_text(out, dialect_find(board->language, row->dialect)->name);
+	csv_integer(out, row->attempts);
+	csv_end_line(out);
+}
+
+/* "matmul-version-2-H200-filtered.csv" */
+static const char *csv_name(struct arena *arena, const struct whole_ranking *whole)
+{
+	const char *version = board_is_old(&whole->board)
+		? arena_printf(arena, "-version-%lld", (long long)whole->board.version_number) : "";
+	return arena_printf(arena, "%s%s-%s%s.csv", whole->board.name, version, whole->gpu ? whole->gpu->name : "none",
+		whole->list.is_filtered ? "-filtered" : "");
+}
+
+int page_leaderboard_csv(struct request *request)
+{
+	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at", "engine", "score_err_ns",
+		"language", "attempts" };
+	struct whole_ranking whole = {0};
+	int rc = read_whole(request, &whole);
+	if (rc)
+		return rc;
+	response_as_text(request, csv_name(request->arena, &whole), true);
+	request->content_type = "text/csv; charset=utf-8; header=present";
+	for (size_t i = 0; i < COUNT(header); i++)
+		csv_text(&request->body, header[i]);
+	csv_end_line(&request->body);
+	for (size_t i = 0; i < whole.list.row_count; i++)
+		csv_row(&request->body, &whole.board, &whole.list.rows[i]);
+	return 0;
+}

@@ -1,0 +1,127 @@
+/* The records of a leaderboard (lib/record.h) as a feed, RFC 4287. */
+#include "cgi/board.h"
+#include "cgi/html.h"
+#include "cgi/pages.h"
+#include "lib/format.h"
+#include "lib/scope.h"
+
+#include <math.h>
+
+struct record_row {
+	int64_t submission_id, made_at_ms;
+	const char *gpu, *user;
+	double score_ns, before_ns;      /* before_ns NAN: it was the first result */
+};
+static const struct column RECORD_COLUMNS[] = {
+	INTEGER(struct record_row, submission_id), TEXT(struct record_row, gpu), TEXT(struct record_row, user),
+	REAL(struct record_row, score_ns), REAL(struct record_row, before_ns), TIME(struct record_row, made_at_ms),
+};
+/* The newest on all devices, or on one. */
+static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
+	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, r.made_at AS made_at_ms "
+	"FROM records r JOIN users u ON u.id = r.user_id "
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = COALESCE(?, r.gpu) "
+	"ORDER BY r.made_at DESC, r.job_id DESC LIMIT 50");
+
+struct feed {
+	const char *site;                /* "https://example.org" */
+	const struct board *board;
+	const struct board_gpu *gpu;     /* NULL: all */
+	struct record_row *records; size_t count; /* newest first */
+	struct arena *arena;
+};
+
+static void element(struct buffer *out, const char *name, const char *text)
+{
+	buffer_printf(out, "<%s>", name);
+	html_text(out, text);
+	buffer_printf(out, "</%s>\n", name);
+}
+
+static void time_element(struct buffer *out, const char *name, int64_t ms)
+{
+	format_text text;
+	format_iso(text, ms);
+	element(out, name, text);
+}
+
+static void link_element(struct buffer *out, const struct feed *feed, const char *kind, const char *path)
+{
+	buffer_printf(out, "<link rel=\"%s\" href=\"", kind);
+	html_attribute(out, feed->site);
+	html_attribute(out, path);
+	buffer_text(out, "\"/>\n");
+}
+
+/* "ada: 31.90 µs on H200, 3.1 % faster than the record before" */
+static const char *record_words(struct arena *arena, const struct record_row *record)
+{
+	format_text time;
+	format_duration_ns(time, record->score_ns);
+	if (isnan(record->before_ns))
+		return arena_printf(arena, "%s: %s on %s, the first result", record->user, time, record->gpu);
+	return arena_printf(arena, "%s: %s on %s, %.1f %% faster than the record before", record->user, time, record->gpu,
+		(1 - record->score_ns / record->before_ns) * 100);
+}
+
+static void entry(struct buffer *out, const struct feed *feed, const struct record_row *record)
+{
+	const char *path = arena_printf(feed->arena, "/submission/%lld", (long long)record->submission_id);
+	const char *words = record_words(feed->arena, record);
+	buffer_text(out, "<entry>\n");
+	element(out, "title", words);
+	element(out, "id", arena_printf(feed->arena, "%s%s#%s", feed->site, path, record->gpu));
+	time_element(out, "updated", record->made_at_ms);
+	buffer_text(out, "<author>");
+	element(out, "name", record->user);
+	buffer_text(out, "</author>\n");
+	link_element(out, feed, "alternate", path);
+	element(out, "content", arena_printf(feed->arena, "%s. It leads %s.", words, feed->board->name));
+	buffer_text(out, "</entry>\n");
+}
+
+/* The address of the feed or its page. */
+static const char *address(const struct feed *feed, const char *ending)
+{
+	cleanup_buffer struct buffer path = {0};
+	buffer_printf(&path, "/leaderboard/%s%s", feed->board->name, ending);
+	if (feed->gpu) {
+		buffer_text(&path, "?gpu=");
+		html_url_part(&path, feed->gpu->name);
+	}
+	return arena_strdup(feed->arena, path.data);
+}
+
+static void document(struct buffer *out, const struct feed *feed)
+{
+	buffer_text(out, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n");
+	element(out, "title", arena_printf(feed->arena, feed->gpu ? "Records of %s on %s" : "Records of %s", feed->board->name,
+		feed->gpu ? feed->gpu->name : ""));
+	element(out, "id", arena_printf(feed->arena, "%s%s", feed->site, address(feed, ".atom")));
+	time_element(out, "updated", feed->count ? feed->records->made_at_ms : feed->board->version_at_ms);
+	link_element(out, feed, "self", address(feed, ".atom"));
+	link_element(out, feed, "alternate", address(feed, ""));
+	element(out, "generator", "Podium");
+	for (size_t i = 0; i < feed->count; i++)
+		entry(out, feed, &feed->records[i]);
+	buffer_text(out, "</feed>\n");
+}
+
+int page_leaderboard_feed(struct request *request)
+{
+	struct board board;
+	struct feed feed = { .board = &board, .arena = request->arena, .site = request->config->public_url };
+	const char *gpu = request_query(request, "gpu");
+	int rc = board_of_request(request, &board);
+	if (!rc && gpu && *gpu)
+		rc = board_chosen_gpu(request, &board, &feed.gpu);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &RECORDS, &feed.records, &feed.count, request->error, "iis", board.id,
+			board.task_version_id, feed.gpu ? feed.gpu->name : NULL);
+	if (rc)
+		return rc;
+	document(&request->body, &feed);
+	request->content_type = "application/atom+xml; charset=utf-8";
+	request->may_be_cached = true;
+	return 0;
+}

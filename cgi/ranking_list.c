@@ -1,0 +1,341 @@
+#include "cgi/ranking_list.h"
+
+#include "cgi/html.h"
+#include "lib/dialect.h"
+#include "lib/format.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct column ROW_COLUMNS[] = {
+	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), INTEGER(struct ranking_row, user_id),
+	TEXT(struct ranking_row, user), REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns),
+	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine),
+	TEXT(struct ranking_row, dialect), INTEGER(struct ranking_row, attempts), REAL(struct ranking_row, above_ns),
+	INTEGER(struct ranking_row, below_place), INTEGER(struct ranking_row, found), TEXT(struct ranking_row, asked_for),
+};
+
+#define FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, " \
+	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, "
+#define OF_KEY(row) row ".leaderboard_id = ? AND " row ".task_version_id = ? AND " row ".gpu = ?"
+/* Each is one step into the index, where a join could be planned as a walk over the whole ranking. */
+#define NEIGHBOUR(field, step) "(SELECT n." field " FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
+	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = r.position " step " LIMIT 1)"
+#define NEIGHBOURS NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place, "
+
+/* Bound by leaderboard, version, GPU, user; and by version, GPU. */
+#define AND_OWN_ROW " UNION ALL SELECT " FIELDS NEIGHBOURS "NULL AS found, NULL AS asked_for " \
+	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.user_id = ?"
+#define AND_BASELINES " UNION ALL SELECT 0, 0, NULL, b.path, b.score_ns, b.score_err_ns, b.submission_id, b.measured_at, NULL, b.role, " \
+	"NULL, NULL, NULL, NULL, NULL FROM baselines b WHERE b.task_version_id = ? AND b.gpu = ?"
+
+/* Comparisons come with the same question, because the page is to ask few. Who stands further down was compared only if he
+ * stood among the first before; his submission's page tells of it. */
+static const struct statement PAGE = SELECT(struct ranking_row, ROW_COLUMNS,
+	"SELECT " FIELDS "NULL AS above_ns, NULL AS below_place, NULL AS found, "
+	"IF(r.position <= ?, " SQL_COMPARISONS_ASKED_FOR ", NULL) AS asked_for "
+	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.position BETWEEN ? AND ?"
+	AND_OWN_ROW AND_BASELINES);
+
+/* Neighbours are looked up for the rows of the page only, so the others are left out before. */
+#define FILTERED "SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, " \
+	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS "r.found, NULL AS asked_for " \
+	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r JOIN users u ON u.id = r.user_id " \
+	"  WHERE " OF_KEY("r") " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) AND (? = '' OR COALESCE(r.dialect, ?) = ?) " \
+	"    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
+	"  ORDER BY r.position LIMIT ? OFFSET ?) r"
+static const struct statement FILTERED_PAGE = SELECT(struct ranking_row, ROW_COLUMNS, FILTERED AND_OWN_ROW AND_BASELINES);
+static const struct statement FILTERED_ALL = SELECT(struct ranking_row, ROW_COLUMNS, FILTERED);
+static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
+	"SELECT " FIELDS "NULL AS above_ns, NULL AS below_place, NULL AS found, NULL AS asked_for "
+	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
+
+/* ---- the filter ---- */
+
+const struct ranking_period ranking_periods[] = {
+	{ "day", "the last day", 24 }, { "week", "the last 7 days", 7 * 24 }, { "month", "the last 30 days", 30 * 24 }, { NULL, NULL, 0 },
+};
+
+static const char *asked(const struct request *request, const char *name)
+{
+	const char *value = request_query(request, name);
+	return value ? value : "";
+}
+
+static int take_dialect(struct request *request, const struct board *board, const char **dialect)
+{
+	const char *wanted = *dialect = asked(request, "language");
+	return !*wanted || strcmp(dialect_find(board->language, wanted)->name, wanted) == 0 ? 0
+		: fail(request->error, ERROR_INPUT, "Submissions to %s are not written in %s; choose a language from the list.", board->name,
+			quote(request->arena, wanted));
+}
+
+static int take_period(struct request *request, const struct ranking_period **period)
+{
+	const char *wanted = asked(request, "period");
+	*period = NULL;
+	for (const struct ranking_period *one = ranking_periods; one->name && *wanted; one++)
+		if (strcmp(one->name, wanted) == 0)
+			*period = one;
+	return *period || !*wanted ? 0
+		: fail(request->error, ERROR_INPUT, "There is no period %s; choose day, week or month.", quote(request->arena, wanted));
+}
+
+int ranking_filter_of_request(struct request *request, const struct board *board, struct ranking_filter *filter)
+{
+	*filter = (struct ranking_filter){
+		.user = asked(request, "user"), .mine = request->viewer.id && strcmp(asked(request, "mine"), "1") == 0,
+	};
+	int rc = take_dialect(request, board, &filter->dialect);
+	return rc ? rc : take_period(request, &filter->period);
+}
+
+static bool filters(const struct ranking_filter *filter)
+{
+	return *filter->user || *filter->dialect || filter->period || filter->mine;
+}
+
+static int64_t begin_of(const struct ranking_period *period)
+{
+	return period ? now_ms() - period->hours * 3600 * 1000 : 0;
+}
+
+/* ---- ties ---- */
+
+/* The first of a group of ties has the place that is its position, so it needs the next row. */
+void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known)
+{
+	for (size_t i = 0; i < count; i++)
+		rows[i].is_tie = rows[i].place != rows[i].position || (i + 1 < known && rows[i + 1].place == rows[i].place);
+}
+
+static void mark_by_neighbours(struct ranking_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		rows[i].is_tie = rows[i].place != rows[i].position || rows[i].below_place == rows[i].place;
+}
+
+/* ---- what the database answers ---- */
+
+static int by_position(const void *left, const void *right)
+{
+	const struct ranking_row *a = left, *b = right;
+	return a->position != b->position ? (a->position > b->position) - (a->position < b->position)
+		: (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
+}
+
+/* Those of the page, the viewer's and the baselines come in one list, the viewer's maybe twice. `answer` is put in order:
+ * baselines, which have the position 0, and then the ranking. */
+struct answer { struct ranking_row *rows; size_t count; };
+
+static const struct ranking_row *find_own(const struct answer *answer, int64_t user_id)
+{
+	for (size_t i = answer->count; user_id && i-- > 0;)
+		if (answer->rows[i].user_id == user_id && answer->rows[i].position)
+			return &answer->rows[i];
+	return NULL;
+}
+
+static void take_baselines(struct answer *answer, struct ranking_list *list)
+{
+	qsort(answer->rows, answer->count, sizeof *answer->rows, by_position);
+	list->baselines = answer->rows;
+	while (list->baseline_count < answer->count && !answer->rows[list->baseline_count].position)
+		list->baseline_count++;
+	answer->rows += list->baseline_count;
+	answer->count -= list->baseline_count;
+}
+
+static bool has_position(const struct ranking_row *rows, size_t count, int64_t position)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].position == position)
+			return true;
+	return false;
+}
+
+static void read_comparisons(struct arena *arena, struct ranking_list *list)
+{
+	for (size_t i = 0; i < list->row_count; i++)
+		list->rows[i].comparison_count = comparison_parse(arena, list->rows[i].asked_for, &list->rows[i].comparisons);
+}
+
+/* The viewer's row comes last in the answer, behind it only baselines. */
+static void set_own(struct arena *arena, const struct answer *answer, int64_t user_id, struct ranking_list *list)
+{
+	const struct ranking_row *own = find_own(answer, user_id);
+	if (!own)
+		return;
+	struct ranking_row *copy = arena_copy(arena, own, sizeof *own);
+	mark_by_neighbours(copy, 1);
+	list->own = copy;
+	list->own_page = paging_page_of(copy->position, ranking_rows_per_page);
+}
+
+static void look_for_own(struct ranking_list *list)
+{
+	list->own_is_elsewhere = list->own && !has_position(list->rows, list->row_count, list->own->position);
+}
+
+/* ---- without a filter: positions count the rows ---- */
+
+static bool is_between(const struct ranking_row *row, int64_t first, int64_t last)
+{
+	return row->position >= first && row->position <= last;
+}
+
+/* The rows of the page with a neighbour at either end, once each, in `answer`. */
+static void keep_page(struct answer *answer, const struct paging *paging)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < answer->count; i++)
+		if (is_between(&answer->rows[i], paging->first - 1, paging->last + 1)
+			&& !(kept && answer->rows[kept - 1].position == answer->rows[i].position))
+			answer->rows[kept++] = answer->rows[i];
+	answer->count = kept;
+}
+
+/* Rows of one position are put in any order, and only that of the page knows its comparisons. */
+static void prefer_comparisons(struct answer *answer)
+{
+	for (size_t i = 0; i + 1 < answer->count; i++)
+		if (answer->rows[i].position == answer->rows[i + 1].position && !answer->rows[i].asked_for)
+			answer->rows[i].asked_for = answer->rows[i + 1].asked_for;
+}
+
+static void set_gaps(struct ranking_row *rows, size_t known)
+{
+	for (size_t i = 0; i < known; i++)
+		rows[i].above_ns = i ? rows[i - 1].score_ns : NAN;
+}
+
+static void take_page(struct arena *arena, struct answer answer, struct ranking_list *list)
+{
+	take_baselines(&answer, list);
+	prefer_comparisons(&answer);
+	keep_page(&answer, &list->paging);
+	set_gaps(answer.rows, answer.count);
+	size_t before = answer.count && answer.rows[0].position < list->paging.first;
+	list->rows = answer.rows + before;
+	list->row_count = 0;
+	while (list->row_count < answer.count - before && list->rows[list->row_count].position <= list->paging.last)
+		list->row_count++;
+	ranking_mark_ties(list->rows, list->row_count, answer.count - before);
+	read_comparisons(arena, list);
+}
+
+static int read_page(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+{
+	struct answer answer;
+	list->total = gpu->entries;
+	int rc = paging_make(&list->paging, gpu->entries, ranking_rows_per_page, query_number(request, "page", 1), request->error);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &PAGE, &answer.rows, &answer.count, request->error, "iiisiiiisiis",
+			(int64_t)ranking_compared_positions, board->id, board->task_version_id, gpu->name, list->paging.first - 1,
+			list->paging.last + 1, board->id, board->task_version_id, gpu->name, request->viewer.id, board->task_version_id, gpu->name);
+	if (rc)
+		return rc;
+	set_own(request->arena, &answer, request->viewer.id, list);
+	take_page(request->arena, answer, list);
+	look_for_own(list);
+	return 0;
+}
+
+/* ---- with a filter ---- */
+
+/* What FILTERED binds, in its order. */
+#define FILTER_BINDS "iisssssstiiii"
+#define FILTER_VALUES(request, board, gpu, filter, most, offset) (board)->id, (board)->task_version_id, (gpu)->name, \
+	(filter)->user, (filter)->user, (filter)->dialect, dialect_find((board)->language, NULL)->name, (filter)->dialect, \
+	begin_of((filter)->period), (int64_t)(filter)->mine, (request)->viewer.id, (int64_t)(most), (int64_t)(offset)
+
+static void take_filtered(struct answer answer, struct ranking_list *list)
+{
+	size_t kept = 0;
+	take_baselines(&answer, list);
+	for (size_t i = 0; i < answer.count; i++)
+		if (answer.rows[i].found != SQL_NULL_INTEGER)
+			answer.rows[kept++] = answer.rows[i];
+	list->rows = answer.rows;
+	list->row_count = kept;
+	list->total = kept ? list->rows->found : 0;
+	mark_by_neighbours(list->rows, kept);
+}
+
+static int read_filtered(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+{
+	struct answer answer;
+	int64_t page = query_number(request, "page", 1);
+	int64_t offset = page < INT32_MAX ? (page - 1) * ranking_rows_per_page : INT32_MAX;
+	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count, request->error,
+		FILTER_BINDS "iisiis", FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
+		board->task_version_id, gpu->name, request->viewer.id, board->task_version_id, gpu->name);
+	if (rc)
+		return rc;
+	set_own(request->arena, &answer, request->viewer.id, list);
+	take_filtered(answer, list);
+	look_for_own(list);
+	return paging_make(&list->paging, list->total, ranking_rows_per_page, page, request->error);
+}
+
+int ranking_list_read(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+{
+	*list = (struct ranking_list){0};
+	int rc = ranking_filter_of_request(request, board, &list->filter);
+	list->is_filtered = !rc && filters(&list->filter);
+	if (rc || !gpu)
+		return rc;
+	return list->is_filtered ? read_filtered(request, board, gpu, list) : read_page(request, board, gpu, list);
+}
+
+int ranking_list_read_all(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+{
+	*list = (struct ranking_list){0};
+	int rc = ranking_filter_of_request(request, board, &list->filter);
+	list->is_filtered = !rc && filters(&list->filter);
+	if (rc || !gpu)
+		return rc;
+	if (list->is_filtered)
+		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows, &list->row_count, request->error, FILTER_BINDS,
+			FILTER_VALUES(request, board, gpu, &list->filter, UINT32_MAX, 0));
+	return database_rows(request->db, request->arena, &ALL, &list->rows, &list->row_count, request->error, "iis", board->id,
+		board->task_version_id, gpu->name);
+}
+
+/* ---- addresses ---- */
+
+static void add_value(struct buffer *address, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buffer_printf(address, "%c%s=", strchr(address->data, '?') ? '&' : '?', name);
+	html_url_part(address, value);
+}
+
+static void add_number(struct buffer *address, const char *name, int64_t number)
+{
+	char text[24];
+	snprintf(text, sizeof text, "%lld", (long long)number);
+	add_value(address, name, number ? text : NULL);
+}
+
+const char *ranking_address(struct arena *arena, const struct board *board, const struct board_gpu *gpu,
+	const struct ranking_filter *filter, const char *ending, int64_t page)
+{
+	cleanup_buffer struct buffer address = {0};
+	buffer_printf(&address, "/leaderboard/%s%s", board->name, ending);
+	add_value(&address, "gpu", gpu ? gpu->name : NULL);
+	add_number(&address, "version", board_is_old(board) ? board->version_number : 0);
+	if (filter) {
+		add_value(&address, "user", filter->user);
+		add_value(&address, "language", filter->dialect);
+		add_value(&address, "period", filter->period ? filter->period->name : NULL);
+		add_number(&address, "mine", filter->mine);
+	}
+	add_number(&address, "page", page);
+	return arena_strdup(arena, buffer_string(&address));
+}

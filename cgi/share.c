@@ -1,0 +1,86 @@
+/* The picture of a leaderboard that other programs show beside a link to it: its first three on one device. */
+#include "cgi/board.h"
+#include "cgi/pages.h"
+#include "cgi/picture.h"
+#include "lib/format.h"
+
+enum { width = 1200, height = 630, margin = 80, wide = width - 2 * margin }; /* as the Open Graph's readers want it */
+
+struct first_row { int64_t place; const char *user; double score_ns; };
+static const struct column FIRST_COLUMNS[] = {
+	INTEGER(struct first_row, place), TEXT(struct first_row, user), REAL(struct first_row, score_ns),
+};
+static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
+	"SELECT r.place, u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id "
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position <= 3 ORDER BY r.position");
+
+struct first_rows { struct first_row *rows; size_t count; };
+
+static int read_first(struct request *request, const struct board *board, const struct board_gpu *gpu, struct first_rows *first)
+{
+	*first = (struct first_rows){0};
+	return !gpu ? 0 : database_rows(request->db, request->arena, &FIRST_ROWS, &first->rows, &first->count, request->error, "iis",
+		board->id, board->task_version_id, gpu->name);
+}
+
+static const char *ranked_words(struct arena *arena, const struct board *board, const struct board_gpu *gpu)
+{
+	if (!gpu)
+		return language_title(board->language);
+	return arena_printf(arena, "%s · %s · %lld ranked", gpu->name, language_title(board->language), (long long)gpu->entries);
+}
+
+static void draw_head(struct picture *picture, const struct board *board, const char *words)
+{
+	/* The steps of a podium. */
+	picture_box(picture, margin, 92, 20, 28, INK_ACCENT);
+	picture_box(picture, margin + 20, 70, 20, 50, INK_ACCENT);
+	picture_box(picture, margin + 40, 101, 20, 19, INK_ACCENT);
+	picture_text(picture, &(struct picture_text){ margin + 80, 116, 44, wide, INK_TEXT, false }, "Podium");
+	picture_text(picture, &(struct picture_text){ margin, 232, 84, wide, INK_TEXT, false }, board->name);
+	picture_text(picture, &(struct picture_text){ margin, 292, 36, wide, INK_MUTED, false }, words);
+	picture_box(picture, margin, 330, wide, 3, INK_LINE);
+}
+
+static void draw_row(struct picture *picture, struct arena *arena, const struct first_row *row, int baseline)
+{
+	static const enum ink inks[] = { INK_MUTED, INK_GOLD, INK_SILVER, INK_BRONZE };
+	enum ink ink = inks[row->place <= 3 ? row->place : 0];
+	format_text time;
+	format_duration_ns(time, row->score_ns);
+	picture_text(picture, &(struct picture_text){ margin, baseline, 46, 60, ink, false }, arena_printf(arena, "%lld", (long long)row->place));
+	picture_text(picture, &(struct picture_text){ margin + 80, baseline, 46, 640, INK_TEXT, false }, row->user);
+	picture_text(picture, &(struct picture_text){ width - margin, baseline, 46, 300, INK_TEXT, true }, time);
+}
+
+static void draw_rows(struct picture *picture, struct arena *arena, const struct first_rows *first)
+{
+	for (size_t i = 0; i < first->count; i++)
+		draw_row(picture, arena, &first->rows[i], 400 + 76 * (int)i);
+	if (!first->count)
+		picture_text(picture, &(struct picture_text){ margin, 420, 46, wide, INK_MUTED, false }, "Nobody is ranked yet.");
+}
+
+int page_share_picture(struct request *request)
+{
+	struct board board;
+	const struct board_gpu *gpu;
+	struct first_rows first;
+	cleanup_picture struct picture *picture = NULL;
+	int rc = board_of_request(request, &board);
+	if (!rc)
+		rc = board_chosen_gpu(request, &board, &gpu);
+	if (!rc)
+		rc = read_first(request, &board, gpu, &first);
+	if (!rc)
+		rc = picture_new(&picture, width, height, request->error);
+	if (rc)
+		return rc;
+	draw_head(picture, &board, ranked_words(request->arena, &board, gpu));
+	draw_rows(picture, request->arena, &first);
+	picture_png(picture, &request->body);
+	request->content_type = "image/png";
+	request->may_be_cached = true;
+	response_header(request, "Cross-Origin-Resource-Policy", "cross-origin");
+	return 0;
+}

@@ -1,0 +1,112 @@
+// A ranking of 230 on a leaderboard's page: found by name, language and one's own row, with scripts and without.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { after } from 'node:test';
+import { faultsOf } from './checks.mjs';
+import { closeBrowser, createLeaderboard, logInAsAdmin, logIn, PASSWORD, register, RIGHT, scene, taskZip, visit, EVAL } from './visitor.mjs';
+
+after(closeBrowser);
+
+const ADDRESS = '/leaderboard/ranked?gpu=H200';
+const TASK = `lang: py
+description: "Add two vectors."
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{number: 1}]
+benchmarks: [{number: 1000000}]
+templates: {Python: template.py}
+podium: {bytes: 12 * number}
+`;
+// ada is the 131st; one of four is written with Triton.
+const ROWS = `
+SET @board = (SELECT id FROM leaderboards WHERE name = 'ranked'), @version = (SELECT task_version_id FROM leaderboards WHERE name = 'ranked');
+SET @blob = (SELECT sha256 FROM task_files WHERE task_version_id = @version AND role = 'template');
+INSERT INTO users (name, password_hash) SELECT CONCAT('participant', seq), '!' FROM seq_1_to_230;
+INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at)
+  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(CONCAT('0', SUBSTR(name, 12)) % 4, 'pytorch', 'triton'), UTC_TIMESTAMP() FROM users
+  WHERE name LIKE 'participant%' OR name = 'ada';
+INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine, finished_at)
+  SELECT s.id, u.id, 'H200', 'done', 'passed', 3000 + IF(u.name = 'ada', 1305, CONCAT('0', SUBSTR(u.name, 12)) * 10), 1, 'isolated', s.submitted_at
+  FROM submissions s JOIN users u ON u.id = s.user_id WHERE s.leaderboard_id = @board;
+INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, engine, dialect, position, place)
+  SELECT @board, @version, 'H200', s.user_id, s.id, j.id, j.score_ns, j.score_err_ns, s.submitted_at, j.engine, s.dialect,
+    ROW_NUMBER() OVER (ORDER BY j.score_ns), ROW_NUMBER() OVER (ORDER BY j.score_ns)
+  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = @board;`;
+
+let furnished;
+
+function furnish() {
+	furnished ??= (async () => {
+		const { page, context } = await visit({ watch: false });
+		await logInAsAdmin(page);
+		await createLeaderboard(page, 'ranked', { task: taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': RIGHT }), others: 'H200' });
+		await context.clearCookies();
+		await register(page, 'ada');
+		await context.close();
+		const socket = join(dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE), 'run', 'mariadb.sock');
+		execFileSync('mariadb', ['--no-defaults', '-S', socket, 'podium'], { input: ROWS });
+	})();
+	return furnished;
+}
+
+const names = (page) => page.locator('.ranking tbody th').allInnerTexts();
+
+for (const scripts of [true, false]) {
+	const how = scripts ? 'with scripts' : 'without scripts';
+
+	scene(`who looks for a name and a language finds their rows, ${how}`, async (come) => {
+		await furnish();
+		const page = await come({ scripts });
+		await page.goto(ADDRESS);
+		await page.getByLabel('User').fill('PANT22');
+		await page.getByLabel('Language').selectOption({ label: 'Triton' });
+		await page.getByRole('button', { name: 'Filter' }).click();
+		await page.waitForURL(/user=PANT22/);
+		assert.deepEqual(await names(page), ['Speed of light', 'participant220', 'participant224', 'participant228']);
+		assert.equal(await page.getByLabel('User').inputValue(), 'PANT22');
+		assert.equal(await page.getByLabel('Language').inputValue(), 'triton');
+		await page.getByRole('link', { name: 'Show all' }).click();
+		assert.equal((await names(page)).length, 101);
+	});
+
+	scene(`one's own row is told of and led to from every page, ${how}`, async (come) => {
+		await furnish();
+		const page = await come({ scripts });
+		await logIn(page, 'ada', PASSWORD);
+		await page.goto(ADDRESS);
+		await page.getByText('You are 131st of 231').waitFor();
+		assert.deepEqual((await names(page)).slice(-1), ['ada (you)']);
+		await page.getByRole('link', { name: 'You are on page 2' }).click();
+		await page.getByText('Page 2 of 3').waitFor();
+		assert.equal((await names(page)).filter((name) => name === 'ada (you)').length, 1);
+		await page.getByRole('link', { name: '131st of 231' }).click();
+		assert.ok(await page.locator('#you').evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight));
+	});
+}
+
+scene('the form is filled and sent with the keyboard alone', async (come) => {
+	await furnish();
+	const page = await come({ scripts: false });
+	await page.goto(ADDRESS);
+	await page.getByLabel('User').focus();
+	await page.keyboard.type('participant7');
+	await page.keyboard.press('Enter');
+	await page.waitForURL(/user=participant7/);
+	assert.equal((await names(page)).length, 12);
+});
+
+scene('filtered, further and empty rankings have no faults, narrow and wide, light and dark', async (come) => {
+	await furnish();
+	for (const options of [{ width: 360 }, { width: 1440, dark: true }]) {
+		const page = await come(options);
+		await logIn(page, 'ada', PASSWORD);
+		for (const path of [`${ADDRESS}&page=3`, `${ADDRESS}&user=7&language=triton&period=day`, `${ADDRESS}&user=nobody`]) {
+			await page.goto(path);
+			await page.locator('summary', { hasText: 'A badge' }).click();
+			assert.deepEqual(await faultsOf(page), [], `${path} ${JSON.stringify(options)}`);
+		}
+	}
+});

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""A leaderboard's page and what is made of it for other programs: filters, paging, baselines, the speed of light, JSON, CSV, the
+feed of records and the badge; through nginx and a real worker, whose podium-run says what it is told."""
+import csv
+import io
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+import xml.etree.ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from pretend import PretendedRun  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+scratch = tempfile.TemporaryDirectory(prefix="podium-board.")
+podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run")
+os.chmod(scratch.name, 0o755)
+site = Instance(**podium_run.environment)
+sql = site.sql
+anyone, ada, dora, cyd = (Client(site.url) for _ in range(4))
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+templates: {Python: template.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1000000}]
+podium: {bytes: 12 * size}
+"""
+TEMPLATE = "x = 'to start from'\n"
+TRITON = "import torch\nimport triton.language as tl\n"
+ATOM = "{http://www.w3.org/2005/Atom}"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def command(*arguments):
+	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
+	answer = subprocess.run([site.admin_program, *arguments], capture_output=True, text=True, env=environment)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	return answer.stdout
+
+
+def until(condition, limit_s=60):
+	end = time.time() + limit_s
+	while time.time() < end:
+		if condition():
+			return
+		time.sleep(0.05)
+	raise AssertionError(f"it did not happen within {limit_s} s")
+
+
+def ranked(client, score_ns, code="x = 1\n"):
+	podium_run.say(ranked={"score_ns": score_ns, "score_err_ns": 1.0})
+	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", code), ("gpu", "CPU")], form="/leaderboard/small/submit")
+	if answer.status != 303:
+		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
+	number = int(answer.location.rsplit("/", 1)[1])
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
+	return number
+
+
+def fresh(client, path):
+	"""Not what nginx keeps for a second."""
+	return client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
+
+
+def table(client, path):
+	"""The rows of the ranking as lists of the words in their cells."""
+	answer = fresh(client, path)
+	equal((path, answer.status), (path, 200))
+	page = Page()
+	page.feed(answer.text)
+	equal(page.faults, [])
+	body = re.search(r'<table class="table ranking">.*?<tbody>(.*?)</tbody>', answer.text, re.S)
+	rows = re.findall(r"<tr[^>]*>(.*?)</tr>", body[1], re.S) if body else []
+	cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S) for row in rows]
+	return [[" ".join(re.sub(r"<[^>]*>", " ", cell).replace("&lt;", "<").split()) for cell in row] for row in cells]
+
+
+def names(client, path):
+	return [row[1] for row in table(client, path) if len(row) > 1]
+
+
+def a_large_ranking():
+	"""250 users on H200, one microsecond apart, beginning with 11 µs; each tenth with Triton, the older half from long ago."""
+	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!' FROM seq_1_to_250;
+		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'), @version = (SELECT task_version_id FROM leaderboards WHERE name = 'small');
+		SET @blob = (SELECT sha256 FROM submissions LIMIT 1);
+		INSERT INTO leaderboard_gpus VALUES (@board, 'H200', 9);
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at)
+		  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(SUBSTR(name, 5) % 10 = 0, 'triton', 'pytorch'),
+		    UTC_TIMESTAMP() - INTERVAL IF(SUBSTR(name, 5) > 125, 100, 2) DAY FROM users WHERE name LIKE 'user%';
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine, finished_at)
+		  SELECT s.id, u.id, 'H200', 'done', 'passed', (SUBSTR(u.name, 5) + 10) * 1000, 1, 'isolated', s.submitted_at
+		  FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name LIKE 'user%';""")
+	command("ranking", "rebuild")
+
+
+# ---- the table ----
+
+@test
+def a_row_tells_rank_time_gaps_language_and_attempts():
+	folder = site.var / "tasks" / "small"
+	folder.mkdir(parents=True)
+	(folder / "task.yml").write_text(TASK)
+	(folder / "eval.py").write_text("print()\n")
+	(folder / "template.py").write_text(TEMPLATE)
+	command("task", "load", str(folder))
+	for client, name in ((ada, "ada"), (dora, "dora"), (cyd, "cyd")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	equal(table(anyone, "/leaderboard/small"), [])
+	ranked(ada, 2000.0)
+	ranked(ada, 3000.0)
+	ranked(dora, 1000.0, TRITON)
+	ranked(ada, 1500.0)
+	ranked(cyd, 3000.0)
+	rows = table(anyone, "/leaderboard/small?gpu=CPU")
+	equal([row[:7] + row[8:] for row in rows], [
+		["1", "dora", "1.000 ± 0.001 µs", "", "", "Triton", "isolated", "1"],
+		["2", "ada", "1.500 ± 0.001 µs", "+50.0 %", "+50.0 %", "Python", "isolated", "3"],
+		["3", "cyd", "3.000 ± 0.001 µs", "+200.0 %", "+100.0 %", "Python", "isolated", "1"]])
+
+
+@test
+def a_template_that_was_submitted_as_it_is_stands_in_the_table_as_a_baseline():
+	ranked(cyd, 2500.0, TEMPLATE)
+	rows = table(anyone, "/leaderboard/small?gpu=CPU")
+	equal([row[1] for row in rows], ["dora", "ada", "cyd", "Python template"])
+	ranked(cyd, 2000.0)
+	rows = table(anyone, "/leaderboard/small?gpu=CPU")
+	equal([row[1:4] for row in rows[2:]], [["cyd", "2.000 ± 0.001 µs", "+100.0 %"],
+		["Python template", "2.500 ± 0.001 µs", "+150.0 %"]])
+	ranked(dora, 1200.0, TEMPLATE)
+	equal(names(anyone, "/leaderboard/small?gpu=CPU"), ["dora", "Python template", "ada", "cyd"])
+
+
+@test
+def the_speed_of_light_comes_first_and_the_share_of_it_stands_in_each_row():
+	a_large_ranking()
+	rows = table(anyone, "/leaderboard/small?gpu=H200")
+	equal(rows[0], ["☼", "Speed of light", "2.500 µs", "", "", "100 %", "memory, 4.8 TB/s"])
+	equal(rows[1][1:6], ["user1", "11.000 ± 0.001 µs", "", "", "22.7 %"])
+	lacks(" ".join(names(anyone, "/leaderboard/small?gpu=H200&page=2")), "Speed of light")
+	lacks(fresh(anyone, "/leaderboard/small?gpu=CPU").words(), "Speed of light")
+
+
+@test
+def the_first_row_of_a_further_page_knows_the_one_above_it():
+	rows = table(anyone, "/leaderboard/small?gpu=H200&page=2")
+	equal((len(rows), rows[0][:2], rows[0][3:5]), (100, ["101", "user101"], ["+909.1 %", "+0.9 %"]))
+	equal(fresh(anyone, "/leaderboard/small?gpu=H200&page=4").status, 404)
+
+
+# ---- the viewer's own row ----
+
+@test
+def ones_own_row_is_kept_in_view_on_other_pages_with_a_link_to_it():
+	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN users u ON u.id = s.user_id "
+		"SET s.user_id = (SELECT id FROM users WHERE name = 'ada') WHERE u.name = 'user150'")
+	command("ranking", "rebuild")
+	first, second, third = (table(ada, f"/leaderboard/small?gpu=H200&page={page}") for page in (1, 2, 3))
+	equal((first[-2], first[-1][:5]), (["You are on page 2"], ["150", "ada (you)", "160.000 ± 0.001 µs", "14.5×", "+0.6 %"]))
+	equal([row[0] for row in second if "(you)" in row[1]], ["150"])
+	equal((third[0][1], third[1]), ("ada (you)", ["You are on page 2"]))
+	contains(fresh(ada, "/leaderboard/small?gpu=H200").text, 'href="/leaderboard/small?gpu=H200&amp;page=2"')
+	for page in (1, 2):
+		contains(fresh(ada, f"/leaderboard/small?gpu=H200&page={page}").words(), "You are 150th of 250 with 160.000 ± 0.001 µs, 14.5× to the best.")
+	for words in ("(you)", "You are"):
+		lacks(fresh(anyone, "/leaderboard/small?gpu=H200").words(), words)
+
+
+@test
+def with_a_filter_that_leaves_it_out_it_is_still_there():
+	rows = table(ada, "/leaderboard/small?gpu=H200&user=user24&page=1")
+	equal((rows[-2], rows[-1][:2]), (["You are on page 2 of the whole ranking"], ["150", "ada (you)"]))
+	equal(names(ada, "/leaderboard/small?gpu=H200&mine=1"), ["Speed of light", "ada (you)"])
+
+
+# ---- filters ----
+
+@test
+def filters_leave_ranks_and_gaps_those_of_the_whole_ranking():
+	rows = table(anyone, "/leaderboard/small?gpu=H200&user=SER24")[1:]
+	equal([row[0] for row in rows], ["24", "240", "241", "242", "243", "244", "245", "246", "247", "248", "249"])
+	equal(rows[0][1:5], ["user24", "34.000 ± 0.001 µs", "+209.1 %", "+3.0 %"])
+	equal([row[1] for row in table(anyone, "/leaderboard/small?gpu=H200&language=triton")[1:]], 
+		["ada" if n == 150 else f"user{n}" for n in range(10, 251, 10)])
+	equal(len(table(anyone, "/leaderboard/small?gpu=H200&period=week&page=2")), 25)
+	equal(names(anyone, "/leaderboard/small?gpu=H200&period=week&language=triton&user=user2"),
+		["Speed of light", "user20"])
+	words = fresh(anyone, "/leaderboard/small?gpu=H200&period=week").words()
+	contains(words, "Page 1 of 2: 1 to 100 of 125")
+
+
+@test
+def the_pages_and_exports_of_a_filter_keep_it():
+	text = fresh(anyone, "/leaderboard/small?gpu=H200&period=week&user=ser").text
+	for path in ("small?gpu=H200&amp;user=ser&amp;period=week&amp;page=2", "small.json?gpu=H200&amp;user=ser&amp;period=week",
+			"small.csv?gpu=H200&amp;user=ser&amp;period=week", "small?gpu=CPU&amp;user=ser&amp;period=week"):
+		contains(text, f'href="/leaderboard/{path}"')
+
+
+@test
+def what_fits_nobody_says_so_and_what_is_no_filter_is_refused():
+	words = fresh(anyone, "/leaderboard/small?gpu=H200&user=%C3%BCber%25").words()
+	contains(words, "Nobody of the 250 who are ranked on H200 fits this filter.")
+	text = fresh(anyone, "/leaderboard/small?gpu=H200&user=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").text
+	lacks(text, "<script>alert")
+	for query in ("language=cobol", "language=cuda-cpp", "period=aeon", "page=2&user=user24"):
+		equal((query, fresh(anyone, "/leaderboard/small?gpu=H200&" + query).status), (query, 404 if "page" in query else 400))
+	contains(fresh(anyone, "/leaderboard/small?period=aeon").words(), "There is no period \"aeon\"; choose day, week or month.")
+
+
+# ---- for programs ----
+
+@test
+def json_has_the_stable_members_and_takes_the_same_filters():
+	whole = fresh(anyone, "/leaderboard/small.json?gpu=CPU").json
+	equal((whole["leaderboard"], whole["gpu"], whole["version"], len(whole["rows"])), ("small", "CPU", 1, 3))
+	first = whole["rows"][0]
+	equal({name: first[name] for name in ("rank", "user", "score_ns", "engine", "score_err_ns", "language", "attempts")},
+		{"rank": 1, "user": "dora", "score_ns": 1000.0, "engine": "isolated", "score_err_ns": 1.0, "language": "triton", "attempts": 2})
+	equal(sorted(set(first) - {"rank", "user", "score_ns", "engine", "score_err_ns", "language", "attempts"}), ["submission", "submitted_at"])
+	equal([row["user"] for row in fresh(anyone, "/leaderboard/small.json?gpu=H200&user=user24&language=triton").json["rows"]], ["user240"])
+	equal(len(fresh(anyone, "/leaderboard/small.json?gpu=H200&period=week").json["rows"]), 125)
+	equal(fresh(anyone, "/leaderboard/small.json?gpu=H200&period=x").status, 400)
+	equal([row["user"] for row in fresh(ada, "/leaderboard/small.json?gpu=H200&mine=1").json["rows"]], ["ada"])
+
+
+@test
+def csv_says_the_same():
+	for query in ("gpu=CPU", "gpu=H200&user=user24"):
+		rows = list(csv.DictReader(io.StringIO(fresh(anyone, f"/leaderboard/small.csv?{query}").text)))
+		wanted = fresh(anyone, f"/leaderboard/small.json?{query}").json["rows"]
+		equal([(int(row["rank"]), row["user"], float(row["score_ns"]), row["language"], int(row["attempts"])) for row in rows],
+			[(row["rank"], row["user"], row["score_ns"], row["language"], row["attempts"]) for row in wanted])
+	contains(fresh(anyone, "/leaderboard/small.csv?gpu=H200&user=a").headers["Content-Disposition"], "small-H200-filtered.csv")
+
+
+@test
+def the_feed_tells_of_each_record_the_newest_first():
+	answer = fresh(anyone, "/leaderboard/small.atom?gpu=CPU")
+	equal((answer.status, answer.headers["Content-Type"]), (200, "application/atom+xml; charset=utf-8"))
+	feed = xml.etree.ElementTree.fromstring(answer.text)
+	equal([entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")],
+		["dora: 1.000 µs on CPU, 50.0 % faster than the record before", "ada: 2.000 µs on CPU, the first result"])
+	equal(feed.find(ATOM + "title").text, "Records of small on CPU")
+	for required in ("id", "updated"):
+		equal([bool(one.find(ATOM + required).text) for one in (feed, *feed.iter(ATOM + "entry"))], [True] * 3)
+	links = [link.get("href") for link in feed.iter(ATOM + "link") if link.get("rel") == "alternate"]
+	equal([anyone.get(link.removeprefix(site.url)).status for link in links], [200] * 3)
+	equal(fresh(anyone, "/leaderboard/small.atom?gpu=none").status, 404)
+	equal(fresh(anyone, "/leaderboard/none.atom").status, 404)
+	contains(fresh(anyone, "/leaderboard/small").text, 'type="application/atom+xml" title="Records of small" href="/leaderboard/small.atom"')
+
+
+@test
+def the_badge_is_a_picture_of_the_record_or_of_a_users_place():
+	def title(query):
+		answer = fresh(anyone, f"/leaderboard/small/badge.svg?{query}")
+		equal((query, answer.status, answer.headers["Content-Type"]), (query, 200, "image/svg+xml; charset=utf-8"))
+		lacks(answer.text, "<script")
+		return xml.etree.ElementTree.fromstring(answer.text).find(SVG + "title").text
+	equal(title("gpu=CPU"), "small · CPU: 1.000 µs by dora")
+	equal(title("gpu=CPU&user=ADA"), "small · CPU: ada: 2nd, 1.500 µs")
+	equal(title("gpu=CPU&user=%3Cscript%3E"), 'small · CPU: "<script>" is not ranked')
+	equal(title("gpu=CPU&user=%C3%BC"), 'small · CPU: "ü" is not ranked')
+	equal(fresh(anyone, "/leaderboard/small/badge.svg?gpu=none").status, 404)
+
+
+def pixels(png):
+	"""The rows of an 8-bit picture with a palette, after its sums were checked."""
+	equal(png[:8], b"\x89PNG\r\n\x1a\n")
+	chunks, at = {}, 8
+	while at < len(png):
+		length, name = struct.unpack(">I4s", png[at:at + 8])
+		equal(struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0], zlib.crc32(png[at + 4:at + 8 + length]))
+		chunks[name] = png[at + 8:at + 8 + length]
+		at += 12 + length
+	equal((list(chunks), chunks[b"IHDR"]), ([b"IHDR", b"PLTE", b"IDAT", b"IEND"], struct.pack(">IIBBBBB", 1200, 630, 8, 3, 0, 0, 0)))
+	rows = zlib.decompress(chunks[b"IDAT"])
+	equal(len(rows), 630 * 1201)
+	return [rows[i * 1201 + 1:(i + 1) * 1201] for i in range(630)]
+
+
+@test
+def links_to_the_page_are_shown_with_a_picture_of_its_first_three():
+	text = fresh(anyone, "/leaderboard/small?gpu=CPU").text
+	contains(text, f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">')
+	answer = fresh(anyone, "/leaderboard/small/share.png?gpu=CPU")
+	equal((answer.status, answer.headers["Content-Type"]), (200, "image/png"))
+	rows = pixels(answer.bytes)
+	drawn = [any(row) for row in rows]
+	equal([any(drawn[begin:begin + 40]) for begin in (70, 180, 365, 441, 517)], [True] * 5)
+	equal((any(drawn[:60]), any(drawn[580:]), any(row[-70:] != bytes(70) for row in rows)), (False, False, False))
+	lacks([rows], pixels(fresh(anyone, "/leaderboard/small/share.png?gpu=H200").bytes))
+	equal(fresh(anyone, "/leaderboard/none/share.png").status, 404)
+
+
+# ---- what is kept beside the ranking ----
+
+@test
+def a_rebuild_gives_the_same_attempts_records_and_baselines():
+	kept = ("SELECT gpu, user_id, dialect, attempts FROM ranking ORDER BY gpu, position", "SELECT * FROM records ORDER BY job_id",
+		"SELECT * FROM baselines ORDER BY gpu, path")
+	before = [sql(query) for query in kept]
+	sql("UPDATE ranking SET attempts = 9; DELETE FROM records WHERE score_ns < 1600; UPDATE baselines SET score_ns = 1")
+	command("ranking", "rebuild")
+	equal([sql(query) for query in kept], before)
+	equal([len(rows) > 0 for rows in before], [True] * 3)
+
+
+@test
+def a_page_asks_the_database_twice():
+	sql("SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
+	# Connections keep the settings that they began with, so those of the pages are ended first.
+	for row in sql("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = 'podium' AND ID <> CONNECTION_ID()"):
+		sql(f"KILL {row[0]}")
+	pages = ("?gpu=H200", "?gpu=H200&page=2", "?gpu=H200&user=user2", ".json?gpu=H200", ".csv?gpu=H200&language=triton", ".atom", "/badge.svg?gpu=H200", "/share.png?gpu=H200")
+	for page in pages:
+		for _ in range(8):  # each thread prepares its statements, connects, and reads the task's definition once
+			equal(fresh(anyone, f"/leaderboard/small{page}").status, 200)
+	asked = sql("SELECT COUNT(*) FROM mysql.slow_log WHERE sql_text LIKE 'SELECT%' AND (sql_text LIKE '%small%' "
+		"OR sql_text LIKE '%ranking r%' OR sql_text LIKE '%records r%')")
+	equal(int(asked[0][0]), len(pages) * 8 * 2)
+
+
+status = 1
+try:
+	status = run()
+finally:
+	site.remove()
+sys.exit(status)
