@@ -2,6 +2,7 @@
 
 #include "lib/comparison.h"
 #include "lib/job.h"
+#include "lib/records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,7 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 #define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
 	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine"
-#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
-	"AND NOT " SQL_IS_HELD("j")
+#define IS_RANKED SQL_IS_RANKED("s", "j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
@@ -239,6 +239,12 @@ static int take_in(struct database *db, struct arena *arena, const struct ranked
 	return rc || !*changed ? rc : put_entry(db, &best, error);
 }
 
+static int keep_record(struct database *db, const struct ranking_key *key, const struct ranked_job *job, struct error *error)
+{
+	const struct record record = { key, job->user_id, job->submission_id, job->job_id, job->score_ns };
+	return records_insert(db, &record, error);
+}
+
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
 	struct ranked_job job;
@@ -252,6 +258,8 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 		return rc;
 	key = key_of(&job);
 	rc = lock_ranking(db, arena, &key, error);
+	if (!rc)
+		rc = keep_record(db, &key, &job, error);
 	if (!rc)
 		rc = take_in(db, arena, &job, &changed, error);
 	if (rc || !changed)
@@ -311,7 +319,9 @@ static int rebuild_leaderboard(struct database *db, void *context, struct error 
 		rc = database_rows(db, arena, &BEST_OF_ALL, &jobs, &count, error, "i", leaderboard->id);
 	if (!rc)
 		rc = database_execute(db, &CLEAR, error, "i", leaderboard->id);
-	return rc ? rc : insert_all(db, arena, jobs, count, error);
+	if (!rc)
+		rc = insert_all(db, arena, jobs, count, error);
+	return rc ? rc : records_rebuild(db, leaderboard->id, error);
 }
 
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)
