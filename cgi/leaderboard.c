@@ -1,6 +1,7 @@
 /* A leaderboard: its page, and its ranking as JSON and CSV. */
 #include "cgi/leaderboard.h"
 
+#include "cgi/board_charts.h"
 #include "cgi/csv.h"
 #include "cgi/pages.h"
 #include "lib/format.h"
@@ -98,6 +99,9 @@ static int read_ranking(struct request *request, struct leaderboard_view *view)
 
 int page_leaderboard(struct request *request)
 {
+	const char *other_view = request_query(request, "view");
+	if (other_view && *other_view)
+		return page_board_view(request, other_view);
 	struct board board;
 	struct page page = page_make(request, "", "leaderboards");
 	struct leaderboard_view view = { .board = &board };
@@ -106,6 +110,8 @@ int page_leaderboard(struct request *request)
 		rc = board_chosen_gpu(request, &board, &view.gpu);
 	if (!rc)
 		rc = read_ranking(request, &view);
+	if (!rc && view.gpu)
+		rc = board_charts(request, &board, view.gpu, &view.charts_html);
 	if (!rc)
 		rc = task_view_get(request, board.task_version_id, board.version_revision, &view.task);
 	if (rc)

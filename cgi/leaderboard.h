@@ -27,6 +27,7 @@ struct leaderboard_view {
 	const struct ranking_row *own;      /* the viewer's, where it is on another page; or NULL */
 	int64_t own_page;
 	bool has_comparisons;               /* one of the rows has */
+	const char *charts_html;            /* cgi/board_charts.h; NULL without a device */
 	bool may_edit;
 };
 
