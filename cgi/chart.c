@@ -374,17 +374,17 @@ void html_chart(struct buffer *out, const struct chart *chart)
 	struct drawing drawing = { .out = out, .chart = chart };
 	if (!find_scales(&drawing))
 		return;
-	buffer_text(out, "<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" aria-label=\"");
+	/* The room for what stands beside the axes is style.css's padding. */
+	buffer_text(out, "<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" overflow=\"visible\" aria-label=\"");
 	html_attribute(out, chart->alternative);
-	/* style.css gives the room beside the axes in letters; these are for where it is not read. */
-	buffer_text(out, "\"><svg class=\"area\" x=\"15%\" y=\"4%\" width=\"82%\" height=\"84%\" overflow=\"visible\">");
+	buffer_text(out, "\">");
 	define_shapes(&drawing);
 	draw_y_axis(&drawing);
 	draw_x_axis(&drawing);
 	draw_lines(&drawing);
 	for (size_t i = chart->line_count; i-- > 0;)
 		draw_shapes(&drawing, &chart->lines[i]);
-	buffer_text(out, "</svg></svg>");
+	buffer_text(out, "</svg>");
 }
 
 void html_chart_key(struct buffer *out, size_t style)
