@@ -117,6 +117,11 @@ void html_gap(struct buffer *out, double ns, double best_ns)
 	html_text(out, text);
 }
 
+void html_times_faster(struct buffer *out, double ratio)
+{
+	buffer_printf(out, "%.*f× faster", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
+}
+
 void html_bytes(struct buffer *out, int64_t bytes)
 {
 	format_text text;

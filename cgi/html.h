@@ -32,6 +32,7 @@ void html_stopwatch(struct buffer *out, int64_t ms);                     /* 22 m
 void html_duration_err(struct buffer *out, double ns, double err_ns);    /* 31.90 ± 0.20 µs */
 void html_duration_range(struct buffer *out, double low_ns, double high_ns); /* 31.82 to 32.01 µs */
 void html_gap(struct buffer *out, double ns, double best_ns);            /* +4.2 % */
+void html_times_faster(struct buffer *out, double ratio);                /* 2.31× faster */
 void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
 void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
 void html_iso(struct buffer *out, int64_t ms);                           /* 2026-11-21T06:10:20.123Z */

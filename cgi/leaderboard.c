@@ -1,6 +1,7 @@
 /* A leaderboard's page. */
 #include "cgi/leaderboard.h"
 
+#include "cgi/board_charts.h"
 #include "cgi/pages.h"
 #include "cgi/picture.h"
 #include "lib/scope.h"
@@ -104,6 +105,9 @@ static const struct page_share *share_of(struct request *request, const struct l
 
 int page_leaderboard(struct request *request)
 {
+	const char *other_view = request_query(request, "view");
+	if (other_view && *other_view)
+		return page_board_view(request, other_view);
 	struct board board;
 	struct page page = page_make(request, "", "leaderboards");
 	struct leaderboard_view view = { .board = &board };
@@ -112,6 +116,8 @@ int page_leaderboard(struct request *request)
 		rc = board_chosen_gpu(request, &board, &view.gpu);
 	if (!rc)
 		rc = ranking_list_read(request, &board, view.gpu, &view.list);
+	if (!rc && view.gpu)
+		rc = board_charts(request, &board, view.gpu, &view.charts_html);
 	if (!rc)
 		rc = task_view_get(request, board.task_version_id, board.version_revision, &view.task);
 	if (rc)

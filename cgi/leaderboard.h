@@ -23,6 +23,7 @@ struct leaderboard_view {
 	struct speed_of_light light;
 	size_t columns;                     /* of the table */
 	bool has_comparisons;               /* one of the rows has */
+	const char *charts_html;            /* cgi/board_charts.h; NULL without a device */
 	bool may_edit;
 };
 

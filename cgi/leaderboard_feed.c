@@ -1,4 +1,4 @@
-/* The records of a leaderboard (lib/record.h) as a feed, RFC 4287. */
+/* The records of a leaderboard (lib/records.h) as a feed, RFC 4287. */
 #include "cgi/board.h"
 #include "cgi/html.h"
 #include "cgi/pages.h"
@@ -8,20 +8,21 @@
 #include <math.h>
 
 struct record_row {
-	int64_t submission_id, made_at_ms;
+	int64_t submission_id, submitted_at_ms;
 	const char *gpu, *user;
 	double score_ns, before_ns;      /* before_ns NAN: it was the first result */
 };
 static const struct column RECORD_COLUMNS[] = {
 	INTEGER(struct record_row, submission_id), TEXT(struct record_row, gpu), TEXT(struct record_row, user),
-	REAL(struct record_row, score_ns), REAL(struct record_row, before_ns), TIME(struct record_row, made_at_ms),
+	REAL(struct record_row, score_ns), REAL(struct record_row, before_ns), TIME(struct record_row, submitted_at_ms),
 };
 /* The newest on all devices, or on one. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
-	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, r.made_at AS made_at_ms "
-	"FROM records r JOIN users u ON u.id = r.user_id "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = COALESCE(?, r.gpu) "
-	"ORDER BY r.made_at DESC, r.job_id DESC LIMIT 50");
+	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, r.submitted_at AS submitted_at_ms "
+	"FROM (SELECT submission_id, gpu, user_id, score_ns, submitted_at, job_id, "
+	"    LAG(score_ns) OVER (PARTITION BY gpu ORDER BY submission_id) AS before_ns "
+	"  FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND line = 0 AND gpu = COALESCE(?, gpu)) r "
+	"JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC LIMIT 50");
 
 struct feed {
 	const char *site;                /* "https://example.org" */
@@ -71,7 +72,7 @@ static void entry(struct buffer *out, const struct feed *feed, const struct reco
 	buffer_text(out, "<entry>\n");
 	element(out, "title", words);
 	element(out, "id", arena_printf(feed->arena, "%s%s#%s", feed->site, path, record->gpu));
-	time_element(out, "updated", record->made_at_ms);
+	time_element(out, "updated", record->submitted_at_ms);
 	buffer_text(out, "<author>");
 	element(out, "name", record->user);
 	buffer_text(out, "</author>\n");
@@ -98,7 +99,7 @@ static void document(struct buffer *out, const struct feed *feed)
 	element(out, "title", arena_printf(feed->arena, feed->gpu ? "Records of %s on %s" : "Records of %s", feed->board->name,
 		feed->gpu ? feed->gpu->name : ""));
 	element(out, "id", arena_printf(feed->arena, "%s%s", feed->site, address(feed, ".atom")));
-	time_element(out, "updated", feed->count ? feed->records->made_at_ms : feed->board->version_at_ms);
+	time_element(out, "updated", feed->count ? feed->records->submitted_at_ms : feed->board->version_at_ms);
 	link_element(out, feed, "self", address(feed, ".atom"));
 	link_element(out, feed, "alternate", address(feed, ""));
 	element(out, "generator", "Podium");

@@ -20,6 +20,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/leaderboard/*/badge.svg", page_badge, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*/share.png", page_share_picture, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*", page_leaderboard, ANYONE, 0 },
+	{ METHOD_GET, "/leaderboard/*/live", page_leaderboard_live, ANYONE, 0 },
 	{ METHOD_GET, "/submit", page_submit_anywhere, ANYONE, 0 },
 	{ METHOD_POST, "/submit", action_submit_anywhere, LOGGED_IN, upload_bytes },
 	{ METHOD_GET, "/leaderboard/*/submit", page_submit, ANYONE, 0 },

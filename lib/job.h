@@ -15,4 +15,8 @@ enum { job_most_attempts = 3 };
 /* A part of a statement: a result that has passed and is not ranked before an admin has looked at it (lib/review.h). */
 #define SQL_IS_HELD(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job ".verdict = 'passed')"
 
+/* A part of a statement: a job with a time that belongs into the ranking. */
+#define SQL_IS_RANKED(submission, job) "(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job ".verdict = 'passed' AND " \
+	job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
+
 #endif

@@ -1,8 +1,9 @@
 #include "lib/ranking.h"
 
+#include "lib/baseline.h"
 #include "lib/comparison.h"
 #include "lib/job.h"
-#include "lib/record.h"
+#include "lib/records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,12 @@ static int count_attempts(struct database *db, const struct ranked_job *job, str
 		job->leaderboard_id, job->task_version_id, job->gpu, job->user_id);
 }
 
+static int keep_record(struct database *db, const struct ranking_key *key, const struct ranked_job *job, struct error *error)
+{
+	const struct record record = { key, job->user_id, job->submission_id, job->job_id, job->score_ns };
+	return records_insert(db, &record, error);
+}
+
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
 	struct ranked_job job;
@@ -269,11 +276,13 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 	key = key_of(&job);
 	rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
+		rc = keep_record(db, &key, &job, error);
+	if (!rc)
 		rc = take_in(db, arena, &job, &changed, error);
 	if (!rc)
 		rc = count_attempts(db, &job, error);
 	if (!rc)
-		rc = record_take(db, arena, &key, job.job_id, error);
+		rc = baseline_take(db, job.job_id, error);
 	if (rc || !changed)
 		return rc;
 	rc = update_positions(db, arena, &key, &standing, error);
@@ -333,7 +342,9 @@ static int rebuild_leaderboard(struct database *db, void *context, struct error 
 		rc = database_execute(db, &CLEAR, error, "i", leaderboard->id);
 	if (!rc)
 		rc = insert_all(db, arena, jobs, count, error);
-	return rc ? rc : record_rebuild(db, leaderboard->id, error);
+	if (!rc)
+		rc = baseline_rebuild(db, leaderboard->id, error);
+	return rc ? rc : records_rebuild(db, leaderboard->id, error);
 }
 
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)

@@ -70,7 +70,8 @@ struct ranking_ratio { double ratio, low, high; };
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,
 	struct error *error);
 
-/* Recomputes the ranking of one leaderboard (0: of all) from the jobs and comparisons. Gives the same rows. */
+/* Recomputes the ranking of one leaderboard (0: of all), with its records, from the jobs and comparisons. Gives the same
+ * rows. */
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);
 
 #endif

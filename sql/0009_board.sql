@@ -1,4 +1,4 @@
--- What a leaderboard's page tells of each entry beside its time, and the records that its feed tells of.
+-- What a leaderboard's page tells of each entry beside its time.
 
 ALTER TABLE submissions
   ADD COLUMN IF NOT EXISTS dialect VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL
@@ -12,34 +12,6 @@ UPDATE ranking r SET attempts = (SELECT COUNT(*) FROM submissions s JOIN jobs j 
   WHERE s.user_id = r.user_id AND s.leaderboard_id = r.leaderboard_id AND s.task_version_id = r.task_version_id
     AND s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL
     AND NOT (j.held_at IS NOT NULL AND j.released_by IS NULL));
-
--- Each result that was faster than all that were ranked before it. Written when a job comes into the ranking.
-CREATE TABLE IF NOT EXISTS records (
-  leaderboard_id  BIGINT UNSIGNED NOT NULL,
-  task_version_id BIGINT UNSIGNED NOT NULL,
-  gpu             VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  job_id          BIGINT UNSIGNED NOT NULL,
-  user_id         BIGINT UNSIGNED NOT NULL,
-  submission_id   BIGINT UNSIGNED NOT NULL,
-  score_ns        DOUBLE NOT NULL,
-  before_ns       DOUBLE NULL COMMENT 'the record that it has beaten; NULL: it was the first result',
-  made_at         DATETIME(3) NOT NULL COMMENT 'when its job ended',
-  PRIMARY KEY (job_id),
-  KEY records_ranking (leaderboard_id, task_version_id, gpu, score_ns),
-  KEY records_recent (leaderboard_id, made_at),
-  CONSTRAINT records_leaderboard FOREIGN KEY (leaderboard_id) REFERENCES leaderboards (id) ON DELETE CASCADE,
-  CONSTRAINT records_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
-  CONSTRAINT records_job FOREIGN KEY (job_id) REFERENCES jobs (id) ON DELETE CASCADE
-) ENGINE = InnoDB;
-INSERT IGNORE INTO records (leaderboard_id, task_version_id, gpu, job_id, user_id, submission_id, score_ns, before_ns, made_at)
-  SELECT leaderboard_id, task_version_id, gpu, job_id, user_id, submission_id, score_ns, before_ns, made_at
-  FROM (SELECT s.leaderboard_id, s.task_version_id, j.gpu, j.id AS job_id, s.user_id, s.id AS submission_id, j.score_ns,
-      MIN(j.score_ns) OVER (PARTITION BY s.leaderboard_id, s.task_version_id, j.gpu ORDER BY j.finished_at, j.id
-        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns, COALESCE(j.finished_at, s.submitted_at) AS made_at
-    FROM submissions s JOIN jobs j ON j.submission_id = s.id
-    WHERE s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL
-      AND NOT (j.held_at IS NOT NULL AND j.released_by IS NULL)) run
-  WHERE before_ns IS NULL OR score_ns < before_ns;
 
 -- What the task's own samples and templates take: the best time of a submission that is one of them, byte for byte.
 -- The dry run of a version may put its times here as well; then there is no job.

@@ -1,0 +1,409 @@
+#include "cgi/chart.h"
+
+#include "cgi/html.h"
+#include "lib/scope.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- how lines look ---- */
+
+/* Dashes in pixels; shapes around the origin. Neighbours differ in both, so that two lines that run together stay two. */
+static const struct style {
+	const char *dash, *shape;
+	bool hollow;
+} STYLES[chart_styles + 1] = {
+	{ "none", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", false },
+	{ "7 3", "M-3.5-3.5h7v7h-7z", false },
+	{ "2 3", "M0-5l4.6 8.4h-9.2z", false },
+	{ "9 3 2 3", "M0-5l5 5l-5 5l-5-5z", false },
+	{ "none", "M-4-4l8 8M4-4l-8 8", true },
+	{ "4 4", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", true },
+	{ "12 4", "M0 5l4.6-8.4h-9.2z", false },
+	{ "2 5", "M-3.5-3.5h7v7h-7z", true },
+	{ "9 3 2 3 2 3", "M0-5v10M-5 0h10", true },
+	{ "5 2", "M0-5l5 5l-5 5l-5-5z", true },
+	[chart_record] = { "none", NULL, false },
+};
+
+static const struct style *style_of(size_t style)
+{
+	return &STYLES[style <= chart_record ? style : chart_record];
+}
+
+static void class_of(struct buffer *out, size_t style)
+{
+	if (style < chart_styles)
+		buffer_printf(out, "line-%zu", style + 1);
+	else
+		buffer_text(out, "record");
+}
+
+/* ---- durations ---- */
+
+/* The least of 1, 2, 5, 10, 20, ... times a power of ten that is not below `least`. */
+static double round_step(double least)
+{
+	static const double steps[] = { 1, 2, 5, 10 };
+	double power = pow(10, floor(log10(least)));
+	for (size_t i = 0; i < COUNT(steps); i++)
+		if (steps[i] * power >= least * (1 - 1e-9))
+			return steps[i] * power;
+	return 10 * power;
+}
+
+static struct chart_scale linear_scale(double low, double high)
+{
+	enum { most_steps = 5 };
+	struct chart_scale scale = {0};
+	if (high - low < low * 1e-6) { /* all are equal: in the middle */
+		low *= .99;
+		high *= 1.01;
+	}
+	scale.step = round_step((high - low) / most_steps);
+	double first = floor(low / scale.step + 1e-9), last = ceil(high / scale.step - 1e-9);
+	scale.low = first * scale.step;
+	scale.high = last * scale.step;
+	for (double at = first; at <= last && scale.tick_count < chart_most_ticks; at++)
+		scale.ticks[scale.tick_count++] = at * scale.step;
+	return scale;
+}
+
+/* Ticks at these multiples of each power of ten, or of every few of them, as long as they are not too many. */
+static bool logarithmic_ticks(struct chart_scale *scale, const double *multiples, size_t count, int every)
+{
+	scale->tick_count = 0;
+	for (int power = (int)floor(log10(scale->low) / every) * every; power <= log10(scale->high); power += every)
+		for (size_t i = 0; i < count; i++) {
+			double tick = multiples[i] * pow(10, power);
+			if (tick < scale->low || tick > scale->high)
+				continue;
+			if (scale->tick_count == chart_most_ticks - 1)
+				return false;
+			scale->ticks[scale->tick_count++] = tick;
+		}
+	return true;
+}
+
+static struct chart_scale logarithmic_scale(double low, double high)
+{
+	static const double multiples[] = { 1, 2, 5 };
+	double margin = pow(high / low, .04);
+	struct chart_scale scale = { .low = low / margin, .high = high * margin, .is_logarithmic = true };
+	if (!logarithmic_ticks(&scale, multiples, COUNT(multiples), 1))
+		for (int every = 1; !logarithmic_ticks(&scale, multiples, 1, every); every++)
+			;
+	return scale;
+}
+
+struct chart_scale chart_scale_durations(double low_ns, double high_ns)
+{
+	return high_ns > 5 * low_ns ? logarithmic_scale(low_ns, high_ns) : linear_scale(low_ns, high_ns);
+}
+
+static const struct duration_unit { double ns; const char *name; } UNITS[] = {
+	{ 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" },
+};
+
+void chart_duration_label(format_text out, const struct chart_scale *scale, double ns)
+{
+	/* One unit for all of a linear scale, each its own on the other. */
+	double of = scale->is_logarithmic ? ns : scale->high;
+	size_t unit = 0;
+	while (unit + 1 < COUNT(UNITS) && of < UNITS[unit].ns * .9999)
+		unit++;
+	double step = scale->step / UNITS[unit].ns;
+	int digits = step > 0 && step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
+	if (scale->is_logarithmic)
+		snprintf(out, sizeof(format_text), "%.4g %s", ns / UNITS[unit].ns, UNITS[unit].name);
+	else
+		snprintf(out, sizeof(format_text), "%.*f %s", digits, ns / UNITS[unit].ns, UNITS[unit].name);
+}
+
+/* ---- moments ---- */
+
+#define SECOND 1e3
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+#define MONTH (30 * DAY)
+#define YEAR (365 * DAY)
+
+/* Up to days they are counted from 1970, weeks from its first Monday, and months and years by the calendar. */
+static const struct moment_step { double ms; int months; double offset; } STEPS[] = {
+	{ SECOND, 0, 0 }, { 5 * SECOND, 0, 0 }, { 15 * SECOND, 0, 0 }, { 30 * SECOND, 0, 0 },
+	{ MINUTE, 0, 0 }, { 5 * MINUTE, 0, 0 }, { 15 * MINUTE, 0, 0 }, { 30 * MINUTE, 0, 0 },
+	{ HOUR, 0, 0 }, { 3 * HOUR, 0, 0 }, { 6 * HOUR, 0, 0 }, { 12 * HOUR, 0, 0 },
+	{ DAY, 0, 0 }, { 2 * DAY, 0, 0 }, { 7 * DAY, 0, 4 * DAY }, { 14 * DAY, 0, 4 * DAY },
+	{ MONTH, 1, 0 }, { 3 * MONTH, 3, 0 }, { 6 * MONTH, 6, 0 }, { YEAR, 12, 0 }, { 2 * YEAR, 24, 0 }, { 5 * YEAR, 60, 0 },
+	{ 10 * YEAR, 120, 0 }, { 50 * YEAR, 600, 0 },
+};
+
+static struct tm utc_of(double ms)
+{
+	time_t seconds = (time_t)floor(ms / 1000);
+	struct tm utc;
+	gmtime_r(&seconds, &utc);
+	return utc;
+}
+
+/* The first tick not before `ms`. */
+static double tick_from(const struct moment_step *step, double ms)
+{
+	if (!step->months)
+		return ceil((ms - step->offset) / step->ms) * step->ms + step->offset;
+	struct tm utc = utc_of(ms);
+	int month = (utc.tm_year * 12 + utc.tm_mon) / step->months * step->months;
+	for (;; month += step->months) {
+		struct tm first = { .tm_year = month / 12, .tm_mon = month % 12, .tm_mday = 1 };
+		double at = (double)timegm(&first) * 1000;
+		if (at >= ms)
+			return at;
+	}
+}
+
+struct chart_scale chart_scale_moments(double first_ms, double last_ms)
+{
+	enum { most_steps = 5 };
+	struct chart_scale scale = { .low = first_ms, .high = last_ms };
+	if (last_ms - first_ms < SECOND) { /* one moment: in the middle */
+		scale.low -= 30 * MINUTE;
+		scale.high += 30 * MINUTE;
+	}
+	const struct moment_step *step = STEPS;
+	while (step < STEPS + COUNT(STEPS) - 1 && step->ms * most_steps < scale.high - scale.low)
+		step++;
+	scale.step = step->ms;
+	for (double at = tick_from(step, scale.low); at <= scale.high && scale.tick_count < chart_most_ticks; at = tick_from(step, at + 1))
+		scale.ticks[scale.tick_count++] = at;
+	return scale;
+}
+
+void chart_moment_label(format_text out, const struct chart_scale *scale, double ms)
+{
+	struct tm utc = utc_of(ms);
+	bool midnight = !utc.tm_hour && !utc.tm_min && !utc.tm_sec;
+	format_text text;
+	strftime(text, sizeof text, scale->step >= YEAR ? "%Y" : scale->step >= MONTH ? "%b %Y" : scale->step >= DAY || midnight ? "%e %b"
+		: scale->step >= MINUTE ? "%H:%M" : "%H:%M:%S", &utc);
+	strcpy(out, text + (text[0] == ' ')); /* "%e" is two letters wide */
+}
+
+/* ---- scales and points ---- */
+
+double chart_percent(const struct chart_scale *scale, double value)
+{
+	double part = scale->is_logarithmic ? log(value / scale->low) / log(scale->high / scale->low)
+		: (value - scale->low) / (scale->high - scale->low);
+	return 100 * fmin(fmax(part, 0), 1);
+}
+
+static bool is_shown(const struct chart_point *point)
+{
+	return isfinite(point->x) && isfinite(point->ns) && point->ns > 0;
+}
+
+/* The point at which the line falls least, between the first and the last. */
+static size_t least_fall(const struct chart_point *points, size_t count)
+{
+	size_t least = 1;
+	for (size_t i = 2; i + 1 < count; i++)
+		if (points[i].ns / points[i - 1].ns > points[least].ns / points[least - 1].ns)
+			least = i;
+	return least;
+}
+
+size_t chart_thin(struct chart_point *points, size_t count, size_t most)
+{
+	for (; count > most && count > 2; count--) {
+		size_t drop = least_fall(points, count);
+		memmove(points + drop, points + drop + 1, (count - drop - 1) * sizeof *points);
+	}
+	return count;
+}
+
+/* ---- drawing ---- */
+
+struct drawing {
+	struct buffer *out;
+	const struct chart *chart;
+	struct chart_scale x, y;
+};
+
+/* The ends of what there is to show; false when there is nothing. */
+static bool find_scales(struct drawing *drawing)
+{
+	const struct chart *chart = drawing->chart;
+	double first = INFINITY, last = -INFINITY, low = INFINITY, high = -INFINITY;
+	for (size_t i = 0; i < chart->line_count; i++)
+		for (size_t p = 0; p < chart->lines[i].count; p++) {
+			const struct chart_point *point = &chart->lines[i].points[p];
+			if (!is_shown(point))
+				continue;
+			first = fmin(first, point->x);
+			last = fmax(last, point->x);
+			low = fmin(low, point->ns);
+			high = fmax(high, point->ns);
+		}
+	if (!(low <= high))
+		return false;
+	drawing->y = chart_scale_durations(low, high);
+	/* Half a step is left beside the first name and the last. */
+	drawing->x = chart->names ? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
+		: chart_scale_moments(first, last);
+	return true;
+}
+
+static double x_of(const struct drawing *drawing, double x)
+{
+	return chart_percent(&drawing->x, x);
+}
+
+/* From the top. */
+static double y_of(const struct drawing *drawing, double ns)
+{
+	return 100 - chart_percent(&drawing->y, ns);
+}
+
+static void draw_y_axis(const struct drawing *drawing)
+{
+	for (size_t i = 0; i < drawing->y.tick_count; i++) {
+		double y = y_of(drawing, drawing->y.ticks[i]);
+		format_text label;
+		chart_duration_label(label, &drawing->y, drawing->y.ticks[i]);
+		buffer_printf(drawing->out, "<line class=\"grid\" x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" stroke=\"#888\" stroke-width=\".5\"/>", y, y);
+		buffer_printf(drawing->out, "<text x=\"-8\" y=\"%.4g%%\" dy=\".32em\" text-anchor=\"end\">%s</text>", y, label);
+	}
+}
+
+/* Below the axis; a label at an end begins or ends there, so that it is not cut off. */
+static void draw_x_label(const struct drawing *drawing, double x, const char *label)
+{
+	const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
+	buffer_printf(drawing->out, "<line class=\"tick\" x1=\"%.4g%%\" x2=\"%.4g%%\" y1=\"99%%\" y2=\"100%%\" stroke=\"#888\"/>", x, x);
+	buffer_printf(drawing->out, "<text x=\"%.4g%%\" y=\"100%%\" dy=\"1.5em\" text-anchor=\"%s\">", x, anchor);
+	html_text(drawing->out, label);
+	buffer_text(drawing->out, "</text>");
+}
+
+static void draw_x_axis(const struct drawing *drawing)
+{
+	const struct chart *chart = drawing->chart;
+	for (size_t i = 0; chart->names && i < chart->name_count; i++)
+		draw_x_label(drawing, x_of(drawing, (double)i), chart->names[i]);
+	for (size_t i = 0; !chart->names && i < drawing->x.tick_count; i++) {
+		format_text label;
+		chart_moment_label(label, &drawing->x, drawing->x.ticks[i]);
+		draw_x_label(drawing, x_of(drawing, drawing->x.ticks[i]), label);
+	}
+}
+
+/* In thousandths of the chart, because it is stretched. */
+static void draw_line(const struct drawing *drawing, const struct chart_line *line)
+{
+	const char *next = "M";
+	buffer_text(drawing->out, "<path class=\"");
+	class_of(drawing->out, line->style);
+	buffer_printf(drawing->out, "\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\" vector-effect=\"non-scaling-stroke\" d=\"",
+		line->style < chart_styles ? 2 : 4, style_of(line->style)->dash);
+	for (size_t i = 0; i < line->count; i++) {
+		if (!is_shown(&line->points[i]))
+			continue;
+		double x = 10 * x_of(drawing, line->points[i].x), y = 10 * y_of(drawing, line->points[i].ns);
+		if (drawing->chart->names || *next == 'M')
+			buffer_printf(drawing->out, "%s%.4g %.4g", next, x, y);
+		else
+			buffer_printf(drawing->out, "H%.4gV%.4g", x, y);
+		next = "L";
+	}
+	buffer_printf(drawing->out, "%s\"/>", !drawing->chart->names && *next == 'L' ? "H1000" : "");
+}
+
+static void draw_lines(const struct drawing *drawing)
+{
+	buffer_text(drawing->out, "<svg class=\"lines\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\">");
+	for (size_t i = drawing->chart->line_count; i-- > 0;)
+		draw_line(drawing, &drawing->chart->lines[i]);
+	buffer_text(drawing->out, "</svg>");
+}
+
+static void draw_shape(struct buffer *out, const struct style *style)
+{
+	buffer_printf(out, "<path class=\"shape\" d=\"%s\" fill=\"%s\" stroke=\"currentColor\" stroke-width=\"%s\"", style->shape,
+		style->hollow ? "none" : "currentColor", style->hollow ? "1.8" : "1");
+}
+
+static void define_shapes(const struct drawing *drawing)
+{
+	bool defined[chart_styles] = {0};
+	buffer_text(drawing->out, "<defs>");
+	for (size_t i = 0; i < drawing->chart->line_count; i++) {
+		size_t style = drawing->chart->lines[i].style;
+		if (style >= chart_styles || defined[style])
+			continue;
+		defined[style] = true;
+		draw_shape(drawing->out, &STYLES[style]);
+		buffer_text(drawing->out, " id=\"");
+		html_attribute(drawing->out, drawing->chart->id);
+		buffer_printf(drawing->out, "-%zu\"/>", style + 1);
+	}
+	buffer_text(drawing->out, "</defs>");
+}
+
+static void draw_shapes(const struct drawing *drawing, const struct chart_line *line)
+{
+	if (line->style >= chart_styles)
+		return;
+	buffer_printf(drawing->out, "<g class=\"line-%zu\">", line->style + 1);
+	for (size_t i = 0; i < line->count; i++) {
+		if (!is_shown(&line->points[i]))
+			continue;
+		buffer_text(drawing->out, "<use href=\"#");
+		html_attribute(drawing->out, drawing->chart->id);
+		buffer_printf(drawing->out, "-%zu\" x=\"%.4g%%\" y=\"%.4g%%\"/>", line->style + 1, x_of(drawing, line->points[i].x),
+			y_of(drawing, line->points[i].ns));
+	}
+	buffer_text(drawing->out, "</g>");
+}
+
+void html_chart(struct buffer *out, const struct chart *chart)
+{
+	struct drawing drawing = { .out = out, .chart = chart };
+	if (!find_scales(&drawing))
+		return;
+	/* The room for what stands beside the axes is style.css's padding. */
+	buffer_text(out, "<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" overflow=\"visible\" aria-label=\"");
+	html_attribute(out, chart->alternative);
+	buffer_text(out, "\">");
+	define_shapes(&drawing);
+	draw_y_axis(&drawing);
+	draw_x_axis(&drawing);
+	draw_lines(&drawing);
+	for (size_t i = chart->line_count; i-- > 0;)
+		draw_shapes(&drawing, &chart->lines[i]);
+	buffer_text(out, "</svg>");
+}
+
+void html_chart_key(struct buffer *out, size_t style)
+{
+	const struct style *look = style_of(style);
+	buffer_text(out, "<svg class=\"chart-key ");
+	class_of(out, style);
+	buffer_printf(out, "\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" stroke=\"currentColor\" "
+		"stroke-width=\"%d\" stroke-dasharray=\"%s\"/>", style < chart_styles ? 2 : 4, look->dash);
+	if (look->shape) {
+		draw_shape(out, look);
+		buffer_text(out, " transform=\"translate(19 7)\"/>");
+	}
+	buffer_text(out, "</svg>");
+}
+
+void html_chart_bar(struct buffer *out, double part)
+{
+	if (isfinite(part))
+		buffer_printf(out, "<svg class=\"chart-bar\" width=\"100%%\" height=\"12\" aria-hidden=\"true\"><rect width=\"%.4g%%\" height=\"100%%\"/></svg>",
+			100 * fmin(fmax(part, 0), 1));
+}

@@ -1,0 +1,91 @@
+// The charts of a leaderboard and its view for a projector, in a real browser.
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { faultsOf, overflow, structureFaults } from './checks.mjs';
+import { closeBrowser, createLeaderboard, logInAsAdmin, register, RIGHT, scene, submit, verdictOf, visit } from './visitor.mjs';
+
+after(closeBrowser);
+
+const BOARD = 'charted';
+let furnished;
+
+// Once for this file: a leaderboard with one result.
+function furnish() {
+	furnished ??= (async () => {
+		const { page, context } = await visit({ watch: false });
+		await logInAsAdmin(page);
+		await createLeaderboard(page, BOARD);
+		await ranked('first');
+		await context.close();
+	})();
+	return furnished;
+}
+
+async function ranked(name) {
+	const { page, context } = await visit({ watch: false });
+	await register(page, name);
+	await submit(page, BOARD, { code: RIGHT, mode: 'Ranked' });
+	assert.equal(await verdictOf(page), 'passed');
+	await context.close();
+}
+
+// The trend is a few seconds old at most.
+async function openTrend(page) {
+	await furnish();
+	const chart = page.getByRole('img', { name: /^Best times on CPU/ });
+	do
+		await page.goto(`/leaderboard/${BOARD}`);
+	while (!await chart.count());
+	return chart;
+}
+
+scene('without scripts the trend is there, with a table that the keyboard opens', async (come) => {
+	const page = await come({ scripts: false }), chart = await openTrend(page);
+	assert.ok((await chart.boundingBox()).height > 200);
+	const table = page.getByRole('region', { name: 'Best times on CPU over time' });
+	assert.equal(await table.isVisible(), false);
+	await page.getByText('The trend as a table').focus();
+	await page.keyboard.press('Enter');
+	await table.getByRole('rowheader', { name: 'first' }).waitFor();
+	// axe needs scripts.
+	assert.deepEqual([...await page.evaluate(structureFaults), ...await page.evaluate(overflow)], []);
+});
+
+for (const dark of [false, true])
+	scene(`each view stands on a screen of 360 px and a wide one, ${dark ? 'dark' : 'light'}`, async (come) => {
+		for (const size of [{ width: 360, height: 740 }, { width: 1440, height: 900 }]) {
+			const page = await come({ ...size, dark });
+			await openTrend(page);
+			for (const link of ['Each shape by itself', 'All devices side by side', 'For a projector']) {
+				await page.goto(`/leaderboard/${BOARD}`);
+				await page.getByRole('link', { name: link }).click();
+				await page.getByRole('rowheader', { name: 'first' }).waitFor();
+				assert.deepEqual(await faultsOf(page), []);
+			}
+		}
+	});
+
+scene('the chart keeps its text at every width', async (come) => {
+	const heights = [];
+	for (const width of [360, 1440]) {
+		const chart = await openTrend(await come({ width, height: 800 }));
+		heights.push(Math.round((await chart.locator('text').first().boundingBox()).height));
+		for (const label of await chart.locator('text').all()) {
+			const [inner, outer] = [await label.boundingBox(), await chart.boundingBox()];
+			assert.ok(inner.x >= outer.x - 1 && inner.x + inner.width <= outer.x + outer.width + 1, `${await label.textContent()} at ${JSON.stringify(inner)} is cut off by ${JSON.stringify(outer)}`);
+		}
+	}
+	assert.equal(heights[0], heights[1]);
+});
+
+scene('the projector shows a new result by itself', async (come) => {
+	const page = await come();
+	await furnish();
+	await page.goto(`/leaderboard/${BOARD}?view=live`);
+	await page.getByRole('rowheader', { name: 'first' }).waitFor();
+	assert.equal(await page.getByRole('navigation').count(), 0);
+	await page.evaluate(() => { window.stayed = true; });
+	await ranked('second');
+	await page.getByRole('rowheader', { name: 'second' }).waitFor();
+	assert.equal(await page.evaluate(() => window.stayed), true);
+});

@@ -1,0 +1,235 @@
+/* How the best times of a ranking came about, against a real MariaDB; library.test starts one. */
+#include "fixture.h"
+
+#include "lib/ranking.h"
+#include "lib/records.h"
+#include "lib/submission.h"
+
+#include <stdlib.h>
+
+enum { users = 4 };
+static const char *gpus[] = { "CPU", "H200" };
+static struct leaderboard board;
+static int64_t user_ids[users];
+
+static int open_all(void **state)
+{
+	if (fixture_open(state))
+		return -1;
+	for (int i = 0; i < users; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "records-%d", i);
+		user_ids[i] = make_user(name);
+	}
+	return 0;
+}
+
+/* A leaderboard of its own for each test. */
+static int begin(void **state)
+{
+	(void)state;
+	static int number;
+	char name[32];
+	snprintf(name, sizeof name, "records-%d", ++number);
+	const struct actor actor = { user_ids[0], "records-0", "" };
+	struct material material = make_task(PY_TASK, "# reference\n");
+	struct leaderboard_settings settings = { .name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = gpus, .gpu_count = 2 };
+	assert_done(create(&settings, &material, &actor));
+	board = find(name);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	const struct actor actor = { user_ids[0], "records-0", "" };
+	return leaderboard_delete(db, &board, &actor, &error);
+}
+
+/* ---- what workers do ---- */
+
+/* The number of the job. */
+static int64_t submit_on(const char **gpu, int user)
+{
+	static const struct statement job = NUMBER("SELECT id AS number FROM jobs WHERE submission_id = ?");
+	struct submission_request request = { .user_id = user_ids[user], .source = "x = 1\n", .length = 6, .mode = "ranked", .gpus = gpu,
+		.gpu_count = 1 };
+	int64_t id;
+	struct number row;
+	assert_done(submission_create(db, arena, &board, &request, &id, &error));
+	assert_done(database_row(db, arena, &job, &row, &error, "i", id));
+	return row.number;
+}
+
+static int64_t submit(int user)
+{
+	return submit_on(gpus, user);
+}
+
+static int insert_body(struct database *connection, void *context, struct error *why)
+{
+	return ranking_insert(connection, arena, *(int64_t *)context, why);
+}
+
+static void pass(int64_t job_id, double score_ns)
+{
+	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = ?, score_err_ns = 0.001, "
+		"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	assert_done(database_execute(db, &finish, &error, "di", score_ns, job_id));
+	assert_done(database_transaction(db, insert_body, &job_id, &error));
+}
+
+/* ---- what is there then ---- */
+
+struct text_row { const char *text; };
+static const struct column TEXT_COLUMNS[] = { TEXT(struct text_row, text) };
+
+static const char *all_rows(void)
+{
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS, "SELECT COALESCE(GROUP_CONCAT(CONCAT_WS(',', leaderboard_id, "
+		"task_version_id, gpu, line, submission_id, job_id, user_id, score_ns, submitted_at) "
+		"ORDER BY leaderboard_id, gpu, line, submission_id SEPARATOR ' '), '') AS text FROM records");
+	struct text_row row;
+	assert_done(database_row(db, arena, &rows, &row, &error, ""));
+	return row.text;
+}
+
+/* "0:90 1:80": the times of a line, each behind its user; and that a rebuilding changes nothing of any row. */
+static void assert_line(const char *gpu, int64_t line, const char *expected)
+{
+	static const struct statement points = SELECT(struct text_row, TEXT_COLUMNS,
+		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.score_ns) ORDER BY r.submission_id SEPARATOR ' '), '') AS text "
+		"FROM records r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? AND r.gpu = ? AND r.line = ?");
+	struct text_row row;
+	assert_done(database_row(db, arena, &points, &row, &error, "isi", board.id, gpu, line));
+	assert_string_equal(row.text, expected);
+	const char *before = all_rows();
+	assert_done(ranking_rebuild(db, board.id, &error));
+	assert_string_equal(all_rows(), before);
+}
+
+/* ---- the tests ---- */
+
+static void a_line_has_what_was_faster_than_all_before(void **state)
+{
+	(void)state;
+	static const double scores[] = { 100, 120, 90, 90, 91, 40 };
+	for (size_t i = 0; i < COUNT(scores); i++)
+		pass(submit(0), scores[i]);
+	assert_line("CPU", user_ids[0], "0:100 0:90 0:40");
+	assert_line("CPU", records_everybody, "0:100 0:90 0:40");
+	assert_line("H200", records_everybody, "");
+}
+
+static void everybodys_line_goes_from_one_leader_to_the_next(void **state)
+{
+	(void)state;
+	pass(submit(0), 100);
+	pass(submit(1), 110);
+	pass(submit(1), 80);
+	pass(submit(0), 85);
+	pass(submit(2), 70);
+	assert_line("CPU", records_everybody, "0:100 1:80 2:70");
+	assert_line("CPU", user_ids[0], "0:100 0:85");
+	assert_line("CPU", user_ids[1], "1:110 1:80");
+}
+
+static void devices_have_lines_of_their_own(void **state)
+{
+	(void)state;
+	pass(submit(0), 100);
+	pass(submit_on(gpus + 1, 0), 10);
+	assert_line("CPU", user_ids[0], "0:100");
+	assert_line("H200", user_ids[0], "0:10");
+}
+
+static void one_that_ends_late_stands_where_it_was_submitted(void **state)
+{
+	(void)state;
+	int64_t first = submit(0), second = submit(0), third = submit(0), fourth = submit(0);
+	pass(fourth, 70);
+	pass(third, 90);
+	assert_line("CPU", user_ids[0], "0:90 0:70");
+	pass(first, 80);
+	assert_line("CPU", user_ids[0], "0:80 0:70");
+	pass(second, 60);
+	assert_line("CPU", user_ids[0], "0:80 0:60");
+	assert_line("CPU", records_everybody, "0:80 0:60");
+}
+
+static void one_that_ran_again_is_looked_at_anew(void **state)
+{
+	(void)state;
+	int64_t first = submit(0), second = submit(0), third = submit(1);
+	pass(first, 100);
+	pass(second, 90);
+	pass(third, 95);
+	assert_line("CPU", records_everybody, "0:100 0:90");
+	pass(second, 99);
+	assert_line("CPU", records_everybody, "0:100 0:99 1:95");
+	pass(first, 98);
+	assert_line("CPU", user_ids[0], "0:98");
+	assert_line("CPU", records_everybody, "0:98 1:95");
+}
+
+static void what_is_held_is_no_record_before_it_is_released(void **state)
+{
+	(void)state;
+	static const struct statement hold = COMMAND("UPDATE jobs SET held_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	static const struct statement release = COMMAND("UPDATE jobs SET released_by = 0 WHERE id = ?");
+	int64_t held = submit(0), later = submit(0);
+	assert_done(database_execute(db, &hold, &error, "i", held));
+	pass(later, 90);
+	assert_done(database_script(db, "UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 1 WHERE held_at IS NOT NULL", &error));
+	assert_line("CPU", user_ids[0], "0:90");
+	assert_done(database_execute(db, &release, &error, "i", held));
+	pass(held, 1);
+	assert_line("CPU", user_ids[0], "0:1");
+}
+
+static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
+{
+	(void)state;
+	enum { events = 120, waiting = 5 };
+	int64_t jobs[waiting];
+	srandom(7);
+	for (int i = 0; i < waiting; i++)
+		jobs[i] = submit((int)(random() % users));
+	for (int i = 0; i < events; i++) {
+		int one = (int)(random() % waiting);
+		pass(jobs[one], 1000 - i * 2 + (double)(random() % 100));
+		if (random() % 4)
+			jobs[one] = submit((int)(random() % users));
+		const char *before = all_rows();
+		assert_done(ranking_rebuild(db, board.id, &error));
+		assert_string_equal(all_rows(), before);
+	}
+	static const struct statement many = NUMBER("SELECT COUNT(*) AS number FROM records WHERE line = 0");
+	assert_true(number_of(&many) > 10);
+}
+
+static void records_go_with_their_leaderboard(void **state)
+{
+	(void)state;
+	static const struct statement left = NUMBER("SELECT COUNT(*) AS number FROM records");
+	pass(submit(0), 100);
+	assert_int_equal(number_of(&left), 2);
+	end(state);
+	assert_int_equal(number_of(&left), 0);
+	begin(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_line_has_what_was_faster_than_all_before, begin, end),
+		cmocka_unit_test_setup_teardown(everybodys_line_goes_from_one_leader_to_the_next, begin, end),
+		cmocka_unit_test_setup_teardown(devices_have_lines_of_their_own, begin, end),
+		cmocka_unit_test_setup_teardown(one_that_ends_late_stands_where_it_was_submitted, begin, end),
+		cmocka_unit_test_setup_teardown(one_that_ran_again_is_looked_at_anew, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_held_is_no_record_before_it_is_released, begin, end),
+		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, end),
+		cmocka_unit_test_setup_teardown(records_go_with_their_leaderboard, begin, end),
+	};
+	return cmocka_run_group_tests(tests, open_all, fixture_close);
+}
