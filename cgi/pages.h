@@ -12,6 +12,8 @@ handler page_leaderboard, page_leaderboard_json, page_leaderboard_csv;
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language, page_language_raw;
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
+/* compare.c: any two submissions */
+handler page_compare;
 /* comparison_page.c */
 handler page_comparison, page_comparison_status;
 /* submission.c */

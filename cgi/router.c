@@ -32,6 +32,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/submission/*/artifact/*", page_submission_artifact, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/cancel", page_submission_cancel, LOGGED_IN, 0 },
 	{ METHOD_POST, "/submission/*/cancel", action_submission_cancel, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/compare", page_compare, ANYONE, 0 },
 	{ METHOD_GET, "/comparison/*", page_comparison, ANYONE, 0 },
 	{ METHOD_GET, "/comparison/*/status", page_comparison_status, ANYONE, 0 },
 	{ METHOD_GET, "/user/*", page_user, ANYONE, 0 },

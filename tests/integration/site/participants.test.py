@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""What participants do with what they have submitted: compare, withdraw, resubmit, write a note, find it again. Through nginx and
+a real worker, whose podium-run says what it is told."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from pretend import PretendedRun  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+scratch = tempfile.TemporaryDirectory(prefix="podium-participants.")
+podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run")
+os.chmod(scratch.name, 0o755)
+site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
+sql = site.sql
+anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
+PASSWORD = "a long password"
+HOSTILE = "<script>alert(1)</script>\"'&"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+templates: {Python: template.py}
+tests: [{seed: 1}]
+benchmarks: [{size: 64}, {size: 128}]
+"""
+TEMPLATE = "def custom_kernel(data):\n    return data  # <from the template>\n"
+
+
+def prepare():
+	folder = site.var / "tasks" / "small"
+	folder.mkdir(parents=True)
+	(folder / "task.yml").write_text(TASK)
+	(folder / "eval.py").write_text("print()\n")
+	(folder / "template.py").write_text(TEMPLATE)
+	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
+	answer = subprocess.run([site.admin_program, "task", "load", str(folder)], capture_output=True, text=True, env=environment)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+
+
+def until(condition, limit_s=60):
+	end = time.time() + limit_s
+	while time.time() < end:
+		value = condition()
+		if value:
+			return value
+		time.sleep(0.05)
+	raise AssertionError(f"it did not happen within {limit_s} s")
+
+
+def submit(client, code="x = 1\n", mode="ranked", name=None):
+	files = [("file", name, code.encode())] if name else []
+	fields = [("mode", mode), ("gpu", "CPU")] + ([] if name else [("code", code)])
+	answer = client.post("/leaderboard/small/submit", fields, files, form="/leaderboard/small/submit")
+	if answer.status != 303:
+		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n", mode="ranked", name=None, **says):
+	"""A submission that has run with these times."""
+	cases = [{"spec": f"size: {64 << i}", "runs": 100, "mean_ns": ns, "std_ns": 1.0, "err_ns": err_ns, "best_ns": ns, "worst_ns": ns}
+		for i, ns in enumerate(times_ns)]
+	score = {"score_ns": score_ns or times_ns[-1], "score_err_ns": err_ns} if mode == "ranked" else {}
+	podium_run.say(**{mode: {"cases": cases, **score, **says}})
+	number = submit(client, code, mode, name)
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
+	return number
+
+
+def fresh(client, path):
+	"""Not what nginx keeps for a second."""
+	answer = client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
+	page = Page()
+	page.feed(answer.text)
+	equal(page.faults, [])
+	return answer
+
+
+def words(client, path):
+	return re.sub(r" ([,.:])", r"\1", fresh(client, path).words())
+
+
+def links(client, path):
+	page = Page()
+	page.feed(fresh(client, path).text)
+	return page.links
+
+
+# ---- comparing two submissions ----
+
+@test
+def two_of_ones_own_are_compared_shape_by_shape():
+	prepare()
+	first = ended(ada, (1000.0, 2000.0), code="import torch\n\n\ndef custom_kernel(data):\n    return data\n",
+		environment={"device": "a CPU", "driver": "1.0", "torch": "2.3"})
+	second = ended(ada, (800.0, 2000.5), code="import torch\n\n\ndef custom_kernel(data):\n    return data + 0  # <b>\n",
+		environment={"device": "a CPU", "driver": "2.0", "torch": "2.3"})
+	page = words(ada, f"/compare?a={first}&b={second}")
+	contains(page, "size: 64 1.000 ± 0.001 µs 800.0 ± 1.0 ns 20 % faster")
+	contains(page, "size: 128 2.000 ± 0.001 µs 2.001 ± 0.001 µs within noise")
+	contains(page, "Driver 1.0 2.0")
+	lacks(page, "2.3")
+	contains(page, "5 return data 5 return data + 0 # <b>")
+	contains(page, "1 line of")
+	contains(words(ada, f"/compare?a={second}&b={first}"), "800.0 ± 1.0 ns 1.000 ± 0.001 µs 25 % slower")
+
+
+@test
+def strangers_see_the_times_of_both_and_no_source():
+	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
+	for client in (anyone, dora):
+		page = words(client, f"/compare?a={first}&b={second}")
+		contains(page, "20 % faster")
+		contains(page, "you may not see both of them")
+		lacks(page, "return data")
+	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 WHERE name = 'small'")
+	contains(words(anyone, f"/compare?a={first}&b={second}"), "return data")
+	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = 'small'")
+
+
+@test
+def times_that_an_admin_doubts_are_not_compared_for_strangers():
+	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
+	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3) WHERE submission_id = {second}")
+	lacks(words(anyone, f"/compare?a={first}&b={second}"), "800.0")
+	contains(words(ada, f"/compare?a={first}&b={second}"), "800.0")
+	contains(words(admin, f"/compare?a={first}&b={second}"), "800.0")
+	sql(f"UPDATE jobs SET held_at = NULL WHERE submission_id = {second}")
+
+
+@test
+def a_submission_is_the_same_as_itself_and_one_that_is_none_is_not_found():
+	first = int(sql("SELECT MIN(id) FROM submissions")[0][0])
+	contains(words(ada, f"/compare?a={first}&b={first}"), "the same, byte for byte")
+	equal(anyone.get(f"/compare?a={first}&b=999999").status, 404)
+	contains(words(anyone, f"/compare?a={first}&b=999999"), "no submission with the number 999999")
+	for wrong in ("x", "-1", "1e3", HOSTILE.replace("&", "%26").replace('"', "%22").replace("<", "%3C")):
+		answer = fresh(ada, f"/compare?a={first}&b={wrong}")
+		equal(answer.status, 200)
+		contains(answer.words(), "digits only")
+		lacks(answer.text, "<script>alert")
+
+
+@test
+def with_one_of_two_the_others_of_the_leaderboard_are_offered():
+	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
+	contains(links(ada, f"/compare?b={second}"), f"/compare?a={first}&b={second}")
+	contains(links(ada, f"/compare?a={second}"), f"/compare?a={second}&b={first}")
+	lacks(links(dora, f"/compare?b={second}"), f"/compare?a={first}&b={second}")
+	contains(links(ada, f"/submission/{second}"), f"/compare?b={second}")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+	scratch.cleanup()
+sys.exit(code)
