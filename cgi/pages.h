@@ -19,6 +19,8 @@ handler page_comparison, page_comparison_status;
 /* submission.c */
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact, page_submission_cancel,
 	action_submission_cancel;
+/* participant.c: what an author does with a submission that is there */
+handler page_submission_withdraw, action_submission_withdraw, action_submission_restore, page_submission_note, action_submission_note;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
 handler page_history;
 handler page_user;

@@ -3,6 +3,7 @@
 #include "lib/comparison.h"
 #include "lib/job.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ struct ranked_job {
 	double score_ns, score_err_ns;
 	int64_t submitted_at_ms;
 	const char *engine;
+	int64_t withdrawn;       /* by its author */
+	int64_t place;           /* only of an entry that stands in the ranking */
 };
 
 struct id_row { int64_t id; };
@@ -24,7 +27,7 @@ static const struct column RANKED_JOB_COLUMNS[] = {
 	INTEGER(struct ranked_job, leaderboard_id), INTEGER(struct ranked_job, task_version_id),
 	TEXT(struct ranked_job, gpu), INTEGER(struct ranked_job, user_id), INTEGER(struct ranked_job, submission_id),
 	INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns), REAL(struct ranked_job, score_err_ns),
-	TIME(struct ranked_job, submitted_at_ms), TEXT(struct ranked_job, engine),
+	TIME(struct ranked_job, submitted_at_ms), TEXT(struct ranked_job, engine), INTEGER(struct ranked_job, withdrawn),
 };
 static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct ranking_entry, user_id), INTEGER(struct ranking_entry, submission_id),
@@ -34,19 +37,22 @@ static const struct column ENTRY_COLUMNS[] = {
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 #define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
-	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine"
-#define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
+	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine, s.withdrawn_at IS NOT NULL AS withdrawn"
+#define HAS_SCORE "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
 	"AND NOT " SQL_IS_HELD("j")
+#define IS_RANKED HAS_SCORE " AND s.withdrawn_at IS NULL"
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-	"WHERE j.id = ? AND " IS_RANKED);
+	"WHERE j.id = ? AND " HAS_SCORE);
+static const struct statement ANY_JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
+	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ?");
 static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
 static const struct statement BEST_OF_ALL = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, engine "
+	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, engine, withdrawn "
 	"FROM (SELECT " RANKED_JOB_FIELDS ", ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
 	"  ORDER BY j.score_ns, s.id) AS number "
 	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
@@ -207,9 +213,10 @@ static int lock_ranking(struct database *db, struct arena *arena, const struct r
 
 static const struct column CURRENT_COLUMNS[] = {
 	INTEGER(struct ranked_job, submission_id), INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns),
+	INTEGER(struct ranked_job, place),
 };
 static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMNS,
-	"SELECT submission_id, job_id, score_ns FROM ranking "
+	"SELECT submission_id, job_id, score_ns, place FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 
 static bool is_better(const struct ranked_job *job, const struct ranked_job *current)
@@ -220,46 +227,94 @@ static bool is_better(const struct ranked_job *job, const struct ranked_job *cur
 }
 
 /* Puts the user's entry in its place; a job that was there already and ran again may have become slower, so
- * that another one is the best. *changed tells whether the order may be a new one. */
-static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job, bool *changed, struct error *error)
+ * that another one is the best. *changed tells whether the order may be a new one, *current what stood there before: its
+ * job_id is 0 if nothing did. */
+static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job, struct ranked_job *current, bool *changed,
+	struct error *error)
 {
-	struct ranked_job current, best = *job;
+	struct ranked_job best = *job;
 	*changed = true;
-	int rc = database_row(db, arena, &CURRENT, &current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu,
+	*current = (struct ranked_job){0};
+	int rc = database_row(db, arena, &CURRENT, current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu,
 		job->user_id);
 	if (rc == ERROR_NOT_FOUND)
 		return put_entry(db, job, error);
 	if (rc)
 		return rc;
-	if (current.job_id == job->job_id)
+	if (current->job_id == job->job_id)
 		rc = database_row(db, arena, &BEST_OF_USER, &best, error, "siii", job->gpu, job->user_id, job->leaderboard_id,
 			job->task_version_id);
-	else if (!is_better(job, &current))
+	else if (!is_better(job, current))
 		*changed = false;
 	return rc || !*changed ? rc : put_entry(db, &best, error);
 }
 
+static const struct statement PUT_CHANGE = COMMAND(
+	"UPDATE jobs SET best_before_ns = ?, place_before = ?, place_after = ? WHERE id = ?");
+
+/* What the job changed for its user, for its page. One that ran again is held against what it changed at first. */
+static int note_change(struct database *db, const struct ranked_job *job, const struct ranked_job *current,
+	const struct standing *standing, struct error *error)
+{
+	int64_t place = SQL_NULL_INTEGER;
+	bool was_ranked = current->job_id;
+	if (current->job_id == job->job_id)
+		return 0;
+	for (size_t i = 0; i < standing->count; i++)
+		if (standing->entries[i].user_id == job->user_id)
+			place = standing->entries[i].place;
+	return database_execute(db, &PUT_CHANGE, error, "diii", was_ranked ? current->score_ns : NAN,
+		was_ranked ? current->place : SQL_NULL_INTEGER, place, job->job_id);
+}
+
+/* Positions, places and comparisons after a user's entry has become another. */
+static int settle(struct database *db, struct arena *arena, const struct ranked_job *job, struct standing *standing, struct error *error)
+{
+	struct ranking_key key = key_of(job);
+	int rc = update_positions(db, arena, &key, standing, error);
+	if (!rc)
+		rc = comparison_withdraw(db, arena, &key, error);
+	return rc ? rc : open_comparisons(db, &key, standing, job->user_id, error);
+}
+
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
-	struct ranked_job job;
-	struct ranking_key key;
-	struct standing standing;
+	struct ranked_job job, current;
+	struct standing standing = {0};
 	bool changed;
 	int rc = database_row(db, arena, &JOB, &job, error, "i", job_id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "Job %lld is not a ranked job that passed.", (long long)job_id);
-	if (rc)
+	if (rc || job.withdrawn)
 		return rc;
-	key = key_of(&job);
+	struct ranking_key key = key_of(&job);
 	rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
-		rc = take_in(db, arena, &job, &changed, error);
-	if (rc || !changed)
-		return rc;
-	rc = update_positions(db, arena, &key, &standing, error);
+		rc = take_in(db, arena, &job, &current, &changed, error);
+	if (!rc && changed)
+		rc = settle(db, arena, &job, &standing, error);
+	return rc ? rc : note_change(db, &job, &current, &standing, error);
+}
+
+static const struct statement DROP_ENTRY = COMMAND(
+	"DELETE FROM ranking WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
+
+int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
+{
+	struct ranked_job job, best;
+	struct standing standing;
+	int rc = database_row(db, arena, &ANY_JOB, &job, error, "i", job_id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no job %lld of a submission.", (long long)job_id) : rc;
+	struct ranking_key key = key_of(&job);
+	rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
-		rc = comparison_withdraw(db, arena, &key, error);
-	return rc ? rc : open_comparisons(db, &key, &standing, job.user_id, error);
+		rc = database_row(db, arena, &BEST_OF_USER, &best, error, "siii", job.gpu, job.user_id, job.leaderboard_id, job.task_version_id);
+	if (rc == ERROR_NOT_FOUND)
+		rc = database_execute(db, &DROP_ENTRY, error, "iisi", job.leaderboard_id, job.task_version_id, job.gpu, job.user_id);
+	else if (!rc)
+		rc = put_entry(db, &best, error);
+	return rc ? rc : settle(db, arena, &job, &standing, error);
 }
 
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,

@@ -166,6 +166,144 @@ def with_one_of_two_the_others_of_the_leaderboard_are_offered():
 	contains(links(ada, f"/submission/{second}"), f"/compare?b={second}")
 
 
+# ---- what a result changed ----
+
+def ranks():
+	return [(row[0], int(row[1]), int(row[2])) for row in
+		sql("SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = r.user_id ORDER BY r.position")]
+
+
+def rebuilt():
+	"""The ranking is what a rebuild from the jobs makes of them."""
+	before = sql("SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position")
+	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
+	subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, capture_output=True, env=environment)
+	equal(sql("SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position"), before)
+
+
+@test
+def the_page_says_what_a_result_changed_for_its_user():
+	sql("DELETE FROM submissions")
+	first = ended(ada, score_ns=1000.0)
+	contains(words(anyone, f"/submission/{first}"), "The first result that counts, 1st on CPU.")
+	other = ended(dora, score_ns=900.0)
+	slower = ended(ada, score_ns=1100.0)
+	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
+	better = ended(ada, score_ns=800.0)
+	contains(words(anyone, f"/submission/{better}"), "2nd → 1st on CPU, 20 % faster than ada's best before.")
+	again = ended(ada, score_ns=600.0)
+	contains(words(anyone, f"/submission/{again}"), "Still 1st on CPU, 25 % faster than ada's best before.")
+	contains(words(anyone, f"/submission/{other}"), "The first result that counts, 1st on CPU.")
+	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
+
+
+@test
+def a_test_run_has_changed_nothing():
+	number = ended(ada, mode="test", times_ns=())
+	page = words(ada, f"/submission/{number}")
+	for wrong in ("faster than", "slower than", "first result"):
+		lacks(page, wrong)
+
+
+# ---- withdrawing ----
+
+@test
+def withdrawing_needs_the_number_and_leaves_the_place_to_the_next_best():
+	best, next_best = ranks()[0][1], int(sql("SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 800")[0][0])
+	contains(links(ada, f"/submission/{best}"), f"/submission/{best}/withdraw")
+	page = words(ada, f"/submission/{best}/withdraw")
+	contains(page, f"It leaves the 1st place on CPU; your next best, {next_best}, is ranked instead.")
+	answer = ada.post(f"/submission/{best}/withdraw", [("number", "1234")])
+	equal(answer.status, 422)
+	contains(answer.words(), f"Type {best} to confirm.")
+	equal(ranks()[0][1], best)
+	answer = ada.post(f"/submission/{best}/withdraw", [("number", best)])
+	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{best}?done=withdrawn"))
+	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
+	equal(ranks()[0][1], next_best)
+	page = words(anyone, f"/submission/{best}")
+	contains(page, "It was withdrawn by its author, so it is in no ranking.")
+	contains(page, "Passed on CPU; it was withdrawn, so it is not ranked.")
+	lacks(page, "Let it count again")
+	rebuilt()
+
+
+@test
+def with_the_last_one_the_user_leaves_the_ranking():
+	for number in [row[0] for row in sql("SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
+			"WHERE u.name = 'ada' AND s.mode = 'ranked' AND s.withdrawn_at IS NULL")]:
+		equal(ada.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
+	equal([(name, place) for name, _, place in ranks()], [("dora", 1)])
+	lacks(words(anyone, "/leaderboard/small"), "ada")
+	rebuilt()
+
+
+@test
+def what_was_withdrawn_can_count_again():
+	best = int(sql("SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 600")[0][0])
+	contains(words(ada, f"/submission/{best}"), "Let it count again")
+	for _ in range(2):
+		answer = ada.post(f"/submission/{best}/restore", form=f"/submission/{best}")
+		equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{best}?done=restored"))
+	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
+	contains(words(anyone, f"/submission/{best}"), "Ranked 1st on CPU.")
+	rebuilt()
+
+
+@test
+def only_its_author_withdraws_and_only_what_has_ended():
+	best = ranks()[0][1]
+	for client in (dora, admin):
+		equal(client.get(f"/submission/{best}/withdraw").status, 403)
+		token = client.csrf("/account")
+		for deed in ("withdraw", "restore", "note"):
+			equal(client.post(f"/submission/{best}/{deed}", [("number", best)], csrf=token).status, 403)
+	equal(anyone.get(f"/submission/{best}/withdraw").status, 303)
+	equal(ada.post(f"/submission/{best}/withdraw", [("number", best)], csrf="wrong").status, 403)
+	podium_run.say(ranked={"hang": True})
+	number = submit(ada)
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "running")
+	answer = ada.post(f"/submission/{number}/withdraw", [("number", number)])
+	equal(answer.status, 409)
+	contains(answer.words(), "has not ended yet")
+	lacks(links(ada, f"/submission/{number}"), f"/submission/{number}/withdraw")
+	equal(ada.post(f"/submission/{number}/cancel").status, 303)
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
+	equal(ranks()[0][1], best)
+
+
+@test
+def a_held_result_that_was_withdrawn_is_not_ranked_by_its_release():
+	number = ended(dora, score_ns=100.0)
+	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE submission_id = {number}")
+	equal(dora.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
+	answer = admin.post("/admin/review", [("submission", number), ("gpu", "CPU"), ("action", "release")])
+	equal(answer.status, 303)
+	if number in [submission for _, submission, _ in ranks()]:
+		raise AssertionError("it is ranked")
+	rebuilt()
+
+
+# ---- notes ----
+
+@test
+def a_note_is_its_authors_and_the_admins():
+	number = ranks()[0][1]
+	answer = ada.post(f"/submission/{number}/note", [("note", "tried float4 " + HOSTILE)])
+	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{number}?done=noted"))
+	contains(words(ada, f"/submission/{number}"), "My note: tried float4 " + HOSTILE)
+	contains(words(admin, f"/submission/{number}"), "The author’s note: tried float4")
+	for client in (anyone, dora):
+		lacks(words(client, f"/submission/{number}"), "float4")
+	for wrong in ("x" * 501, "two\nlines", "\u202eturned"):
+		answer = ada.post(f"/submission/{number}/note", [("note", wrong)])
+		equal(answer.status, 422)
+		contains(answer.words(), "The note")
+	equal(ada.post(f"/submission/{number}/note", [("note", "")]).status, 303)
+	lacks(words(ada, f"/submission/{number}"), "My note")
+
+
 code = 1
 try:
 	code = run()
