@@ -22,7 +22,7 @@ handler page_submission, page_submission_status, page_submission_source, page_su
 /* participant.c: what an author does with a submission that is there */
 handler page_submission_withdraw, action_submission_withdraw, action_submission_restore, page_submission_note, action_submission_note;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
-handler page_history;
+handler page_history, page_history_of_all;
 handler page_user;
 handler page_queue, page_queue_status;
 /* account.c */

@@ -22,6 +22,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/leaderboard/*/submit", page_submit, ANYONE, 0 },
 	{ METHOD_POST, "/leaderboard/*/submit", action_submit, LOGGED_IN, upload_bytes },
 	{ METHOD_GET, "/leaderboard/*/mine", page_history, LOGGED_IN, 0 },
+	{ METHOD_GET, "/mine", page_history_of_all, LOGGED_IN, 0 },
 	{ METHOD_GET, "/leaderboard/*/task", page_task, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*/task/**", page_task_file, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*/raw/**", page_task_raw, ANYONE, 0 },

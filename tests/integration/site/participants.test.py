@@ -304,6 +304,79 @@ def a_note_is_its_authors_and_the_admins():
 	lacks(words(ada, f"/submission/{number}"), "My note")
 
 
+# ---- finding them again ----
+
+def shown(path):
+	return [int(link.rsplit("/", 1)[1]) for link in links(ada, path) if re.fullmatch(r"/submission/\d+", link)]
+
+
+def those(condition):
+	return [int(row[0]) for row in sql("SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN jobs j ON j.submission_id = s.id "
+		f"WHERE u.name = 'ada' AND {condition} ORDER BY s.id DESC")]
+
+
+@test
+def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
+	ended(ada, verdict="wrong answer", mode="test", times_ns=(), reason="Not the same.")
+	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL 40 DAY ORDER BY id LIMIT 3")
+	every = those("1")
+	equal(shown("/mine"), every)
+	equal(sorted(set(shown("/leaderboard/small/mine")), reverse=True), every)
+	for query, condition in (("mode=ranked", "s.mode = 'ranked'"), ("result=wrong+answer", "j.verdict = 'wrong answer'"),
+			("result=cancelled&mode=ranked", "j.verdict = 'cancelled'"), ("gpu=CPU", "1"), ("leaderboard=small", "1")):
+		found = those(condition)
+		if not found:
+			raise AssertionError(f"none fits {condition}")
+		equal(shown(f"/mine?{query}"), found)
+	today = time.strftime("%Y-%m-%d", time.gmtime())
+	equal(shown(f"/mine?from={today}"), those(f"s.submitted_at >= '{today}'"))
+	equal(shown(f"/mine?to={today}&from=2000-01-01"), every)
+	equal(shown("/mine?to=2001-01-01"), [])
+	for nothing in ("mode=profile", "gpu=H200", "leaderboard=other", "result=held"):
+		equal(shown(f"/mine?{nothing}"), [])
+		contains(words(ada, f"/mine?{nothing}"), "None of your submissions is like that.")
+	contains(fresh(ada, "/mine?mode=ranked").text, '<option value="ranked" selected>')
+	equal(fresh(ada, "/leaderboard/small/mine?mode=test").status, 200)
+	equal([number for number in shown("/leaderboard/small/mine?mode=test")], those("s.mode = 'test'"))
+
+
+@test
+def a_filter_that_means_nothing_is_refused_with_a_sentence():
+	for query, sentence in (("mode=fast", "is not a mode"), ("from=yesterday", "is not a day"), ("to=2026-13-01", "is not a day"),
+			("result=good", "is not a verdict"), ("gpu=%C3%A4", "is not the name of a device"),
+			("leaderboard=%3Cscript%3E", "is not the name of a leaderboard")):
+		answer = fresh(ada, f"/mine?{query}")
+		equal(answer.status, 400)
+		contains(answer.words(), sentence)
+		lacks(answer.text, "<script>alert")
+	equal(anyone.get("/mine").status, 303)
+
+
+@test
+def pages_of_the_history_keep_its_filters():
+	ids = sql("SELECT leaderboard_id, task_version_id, user_id, HEX(sha256) FROM submissions WHERE mode = 'ranked' AND user_id = "
+		"(SELECT id FROM users WHERE name = 'ada') LIMIT 1")[0]
+	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
+		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), 'benchmark' FROM seq_1_to_120")
+	for path in ("/mine?mode=benchmark", "/leaderboard/small/mine?mode=benchmark"):
+		pages, at = [], path
+		while at:
+			pages.append(shown(at))
+			at = next((link for link in links(ada, at) if "before=" in link), None)
+		equal([len(page) for page in pages], [50, 50, 20])
+		equal([number for page in pages for number in page], sorted((n for page in pages for n in page), reverse=True))
+	sql("DELETE FROM submissions WHERE mode = 'benchmark'")
+
+
+@test
+def two_of_the_history_are_chosen_for_comparison():
+	page = fresh(ada, "/mine").text
+	first, second = shown("/mine")[:2]
+	contains(page, f'name="a" value="{first}"')
+	contains(page, f'name="b" value="{second}"')
+	contains(page, 'action="/compare"')
+
+
 code = 1
 try:
 	code = run()
