@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What participants do with what they have submitted: compare, withdraw, resubmit, write a note, find it again. Through nginx and
 a real worker, whose podium-run says what it is told."""
+import html
 import os
 import pathlib
 import re
@@ -375,6 +376,77 @@ def two_of_the_history_are_chosen_for_comparison():
 	contains(page, f'name="a" value="{first}"')
 	contains(page, f'name="b" value="{second}"')
 	contains(page, 'action="/compare"')
+
+
+# ---- the form ----
+
+def checked(page):
+	"""The boxes and circles that are ticked."""
+	return sorted(re.findall(r'value="([^"]*)" checked', page.text))
+
+
+def typed(page):
+	return html.unescape(re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", page.text, re.S)[1])
+
+
+FORM = "/leaderboard/small/submit"
+
+
+@test
+def the_form_remembers_the_last_choices_of_a_user_for_a_leaderboard():
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM leaderboards WHERE name = 'small'")
+	fresh_user = Client(site.url)
+	equal(fresh_user.post("/register", [("name", "new"), ("password", PASSWORD)]).status, 303)
+	equal(checked(fresh(fresh_user, FORM)), ["test"])
+	podium_run.say(benchmark={})
+	number = submit(ada, mode="benchmark")
+	page = fresh(ada, FORM)
+	equal(checked(page), ["CPU", "benchmark"])
+	contains(page.words(), f"Mode and devices are those of submission {number}")
+	equal(typed(page), "")
+	equal(checked(fresh(fresh_user, FORM)), ["test"])
+	answer = ada.post(FORM, [("mode", "ranked"), ("gpu", "B200"), ("code", "not python(")], csrf=None)
+	equal(answer.status, 303)
+	equal(checked(fresh(ada, FORM)), ["B200", "ranked"])
+	wrong = ada.post(FORM, [("mode", "test"), ("gpu", "CPU"), ("code", "")])
+	equal((wrong.status, checked(wrong)), (422, ["CPU", "test"]))
+
+
+@test
+def a_submission_is_sent_again_from_its_page():
+	code = "# first line\n\n</textarea><script>alert(1)</script>\n"
+	number = ended(ada, code=code, mode="benchmark", times_ns=())
+	contains(links(ada, f"/submission/{number}"), f"{FORM}?from={number}")
+	page = fresh(ada, f"{FORM}?from={number}")
+	equal(typed(page), code)
+	equal(checked(page), ["CPU", "benchmark"])
+	contains(page.words(), f"The code is that of submission {number}")
+	equal(fresh(dora, f"{FORM}?from={number}").status, 404)
+	lacks(fresh(anyone, f"{FORM}?from={number}").text, "first line")
+	equal(fresh(admin, f"{FORM}?from={number}").status, 200)
+	equal(fresh(ada, f"{FORM}?from=999999").status, 404)
+	equal(ada.get(f"/submission/{number}/source?download=1").bytes, code.encode())
+
+
+@test
+def a_template_begins_in_the_form():
+	contains(links(ada, FORM), f"{FORM}?template=Python")
+	equal(typed(fresh(ada, f"{FORM}?template=python")), TEMPLATE)
+	answer = fresh(ada, f"{FORM}?template=%3Cb%3E")
+	equal(answer.status, 404)
+	contains(answer.words(), "small has no template")
+
+
+@test
+def what_the_server_will_do_stands_on_the_form():
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR WHERE name = 'small'")
+	page = words(ada, FORM)
+	contains(page, "Submissions are taken until")
+	contains(page, "in 3 days")
+	contains(page, "runs 1 test case (at most 180 s)")
+	contains(page, "times 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
+	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
+	lacks(words(ada, FORM), "Submissions are taken until")
 
 
 code = 1
