@@ -229,7 +229,7 @@ static int show(struct request *request, struct history_view *view, const char *
 		rc = read_choices(request, view);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, title, "leaderboards");
+	struct page page = page_make(request, title, view->board ? "leaderboards" : "mine");
 	view->state = view->board ? board_state(view->board->deadline_ms, view->board->accepting, page.now_ms) : "";
 	page.refresh_s = is_going_on(view) ? reload_s : 0;
 	history_page(&request->body, &page, view);

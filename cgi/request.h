@@ -94,7 +94,7 @@ void response_as_text(struct request *request, const char *file_name, bool downl
 /* What every page's frame needs: viewer, csrf, title, where we are. Templates take it as `page`. */
 struct page {
 	const char *title;
-	const char *section;      /* "leaderboards", "queue", "account", "admin", "": marks the navigation */
+	const char *section;      /* "leaderboards", "queue", "mine", "account", "admin", "": marks the navigation */
 	const struct viewer *viewer;
 	const char *csrf;
 	const char *path;         /* for the login link's ?next= */
