@@ -18,19 +18,28 @@ static const struct statement RANKS = SELECT(struct withdraw_rank, RANK_COLUMNS,
 	"    AND j.score_ns IS NOT NULL AND NOT " SQL_IS_HELD("j") " ORDER BY j.score_ns, s.id LIMIT 1) AS next_id "
 	"FROM jobs own JOIN ranking r ON r.job_id = own.id WHERE own.submission_id = ? ORDER BY r.gpu");
 
+struct open_jobs { int64_t open; };
+static const struct column OPEN_COLUMNS[] = { INTEGER(struct open_jobs, open) };
+static const struct statement OPEN = SELECT(struct open_jobs, OPEN_COLUMNS,
+	"SELECT COUNT(*) AS open FROM jobs WHERE submission_id = ? AND state IN ('queued', 'running')");
+
 /* ---- withdrawing ---- */
 
 static int show_withdrawal(struct request *request, const struct submission_row *row, const char *problem)
 {
 	struct withdraw_form form = { .row = row, .typed = request_form_or(request, "number", ""), .typed_error = problem };
 	struct withdraw_rank *ranks;
+	struct open_jobs jobs;
 	struct error own = {0};
 	int rc = database_rows(request->db, request->arena, &RANKS, &ranks, &form.rank_count, &own, "i", row->id);
+	if (!rc)
+		rc = database_row(request->db, request->arena, &OPEN, &jobs, &own, "i", row->id);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
 	form.ranks = ranks;
+	form.open = jobs.open;
 	struct page page = page_make(request, arena_printf(request->arena, "Withdraw submission %lld", (long long)row->id), "leaderboards");
 	submission_withdraw_page(&request->body, &page, &form);
 	return 0;
@@ -54,6 +63,10 @@ int action_submission_withdraw(struct request *request)
 		return show_withdrawal(request, &row, arena_printf(request->arena, "Type %lld to confirm.", (long long)row.id));
 	}
 	rc = submission_withdraw(request->db, row.id, request->error);
+	if (rc == ERROR_CONFLICT) {
+		request->status = 409;
+		return show_withdrawal(request, &row, NULL);
+	}
 	return rc ? rc : redirect(request, "/submission/%lld?done=withdrawn", (long long)row.id);
 }
 

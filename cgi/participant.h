@@ -8,6 +8,7 @@ struct withdraw_form {
 	const struct submission_row *row;
 	const char *typed, *typed_error;  /* the confirmation; the sentence, or NULL */
 	const struct withdraw_rank *ranks; size_t rank_count;
+	int64_t open;                     /* jobs that wait or run: then it is cancelled, not withdrawn */
 };
 
 /* A place that goes, and what stands there instead. */

@@ -269,6 +269,7 @@ def only_its_author_withdraws_and_only_what_has_ended():
 	equal(answer.status, 409)
 	contains(answer.words(), "has not ended yet")
 	lacks(links(ada, f"/submission/{number}"), f"/submission/{number}/withdraw")
+	contains(links(ada, f"/submission/{number}/withdraw"), f"/submission/{number}/cancel")
 	equal(ada.post(f"/submission/{number}/cancel").status, 303)
 	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
 	equal(ranks()[0][1], best)
