@@ -25,6 +25,9 @@ bool comparison_is_open(const struct comparison_row *row);
 /* "0.998 (0.994 to 1.003): a tie", "0.988 (0.985 to 0.991): 1.2 % faster". */
 const char *comparison_words(struct arena *arena, const struct comparison_row *row);
 
+/* What a ratio of two times means, noise aside: "1.2 % faster", "40 % slower". */
+const char *comparison_change(struct arena *arena, double ratio);
+
 /* A ratio of one case: "0.9980". */
 const char *comparison_figure(struct arena *arena, double ratio);
 

@@ -1,9 +1,17 @@
-/* What the viewer has handed in to one leaderboard. */
+/* What the viewer has handed in, to one leaderboard or to all. */
 #include "cgi/history.h"
 
+#include "cgi/html.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/format.h"
 #include "lib/job.h"
+#include "lib/leaderboard.h"
+#include "lib/quota.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "lib/verdict.h"
 #include "templates/history.h"
 
 #include <string.h>
@@ -12,22 +20,38 @@ enum { submissions_per_page = 50, reload_s = 5 };
 
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct history_job, submission_id), TEXT(struct history_job, file_name), TEXT(struct history_job, mode),
-	TIME(struct history_job, submitted_at_ms), INTEGER(struct history_job, version_number), TEXT(struct history_job, gpu),
+	TEXT(struct history_job, leaderboard), TEXT(struct history_job, note), INTEGER(struct history_job, withdrawn),
+	TIME(struct history_job, submitted_at_ms), INTEGER(struct history_job, version_number),
+	INTEGER(struct history_job, current_version), TEXT(struct history_job, gpu),
 	TEXT(struct history_job, state), TEXT(struct history_job, verdict), TEXT(struct history_job, progress),
 	REAL(struct history_job, score_ns), REAL(struct history_job, score_err_ns), INTEGER(struct history_job, is_held),
 	INTEGER(struct history_job, place),
 };
-static const struct statement JOBS = SELECT(struct history_job, JOB_COLUMNS,
-	"SELECT s.id AS submission_id, s.file_name, s.mode, s.submitted_at AS submitted_at_ms, v.number AS version_number, "
-	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place "
-	"FROM (SELECT id, leaderboard_id, task_version_id, user_id, file_name, mode, submitted_at FROM submissions "
-	"  WHERE user_id = ? AND leaderboard_id = ? AND id < ? ORDER BY id DESC LIMIT ?) s "
-	"JOIN task_versions v ON v.id = s.task_version_id "
-	"LEFT JOIN jobs j ON j.submission_id = s.id "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
-	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu "
-	"  AND r.user_id = s.user_id AND r.job_id = j.id "
-	"ORDER BY s.id DESC, COALESCE(g.position, 999), j.gpu");
+/* `where` chooses by an index whose last column is the id; the rest is looked at row by row until a page is full. A submission
+ * is there with all of its jobs if one of them is what is asked for. */
+#define JOBS_WHERE(where) SELECT(struct history_job, JOB_COLUMNS, \
+	"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
+	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
+	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place " \
+	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, o.note, o.withdrawn_at, o.submitted_at " \
+	"  FROM submissions o WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? " \
+	"  AND (? = '' OR EXISTS (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
+	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')))) ORDER BY o.id DESC LIMIT ?) s " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
+	"JOIN task_versions v ON v.id = s.task_version_id " \
+	"LEFT JOIN jobs j ON j.submission_id = s.id " \
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
+	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
+	"  AND r.user_id = s.user_id AND r.job_id = j.id " \
+	"ORDER BY s.id DESC, COALESCE(g.position, 999), j.gpu")
+static const struct statement JOBS = JOBS_WHERE("o.user_id = ? AND ? IN ('', (SELECT n.name FROM leaderboards n WHERE n.id = o.leaderboard_id))");
+static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ?)");
+
+static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind), TEXT(struct history_choice, name) };
+static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
+	"SELECT 'leaderboard' AS kind, l.name FROM leaderboards l "
+	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id) "
+	"UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT gpu FROM leaderboard_gpus) g ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
 	TEXT(struct history_rank, gpu), INTEGER(struct history_rank, place), INTEGER(struct history_rank, entries),
@@ -55,22 +79,134 @@ size_t history_group(struct arena *arena, const struct history_job *rows, size_t
 	return groups;
 }
 
+/* ---- the filters ---- */
+
+const char *history_result(size_t index)
+{
+	static const char *const others[] = { "queued", "running", "held" };
+	return index < COUNT(others) ? others[index] : verdict_name((enum verdict)(index - COUNT(others) + VERDICT_PASSED));
+}
+
+static bool is_result(const char *text)
+{
+	for (size_t i = 0; history_result(i); i++)
+		if (strcmp(history_result(i), text) == 0)
+			return true;
+	return false;
+}
+
+static bool is_mode(const char *text)
+{
+	for (size_t i = 0; quota_mode(i); i++)
+		if (strcmp(quota_mode(i), text) == 0)
+			return true;
+	return false;
+}
+
+static bool is_name(const char *text)
+{
+	return text_is_leaderboard_name(text);
+}
+
+/* Midnight of a day as date fields have it. */
+static bool parse_day(const char *text, int64_t *ms)
+{
+	return strlen(text) == strlen("2026-11-21") && parse_utc(text, ms) == 0;
+}
+
+static bool is_day(const char *text)
+{
+	int64_t ms;
+	return parse_day(text, &ms);
+}
+
+static const struct filter_field {
+	const char *name;
+	size_t offset;
+	bool (*is_good)(const char *text);
+	const char *what;
+} FIELDS[] = {
+	{ "leaderboard", offsetof(struct history_filter, leaderboard), is_name, "the name of a leaderboard" },
+	{ "gpu", offsetof(struct history_filter, gpu), gpu_is_name, "the name of a device" },
+	{ "mode", offsetof(struct history_filter, mode), is_mode, "a mode" },
+	{ "result", offsetof(struct history_filter, result), is_result, "a verdict or state" },
+	{ "from", offsetof(struct history_filter, from), is_day, "a day, like 2026-11-21" },
+	{ "to", offsetof(struct history_filter, to), is_day, "a day, like 2026-11-21" },
+};
+
+static const char **field_of(struct history_filter *filter, const struct filter_field *field)
+{
+	return (const char **)((char *)filter + field->offset);
+}
+
+static int read_filter(struct request *request, struct history_filter *filter)
+{
+	enum { day_ms = 24 * 3600 * 1000 };
+	for (size_t i = 0; i < COUNT(FIELDS); i++) {
+		const char *text = request_query(request, FIELDS[i].name);
+		*field_of(filter, &FIELDS[i]) = text ? text : "";
+		if (text && *text && !FIELDS[i].is_good(text))
+			return fail(request->error, ERROR_INPUT, "In the address, %s is not %s, but %s is.", quote(request->arena, text),
+				FIELDS[i].what, FIELDS[i].name);
+		filter->is_set = filter->is_set || (text && *text);
+	}
+	filter->from_ms = 0;
+	filter->until_ms = INT64_C(253402300799000); /* the end of the year 9999, the last that the database knows */
+	if (*filter->from)
+		parse_day(filter->from, &filter->from_ms);
+	if (*filter->to && parse_day(filter->to, &filter->until_ms))
+		filter->until_ms += day_ms;
+	return 0;
+}
+
+/* The page's address with the filters; `before` 0: from the newest on. */
+static const char *address(struct request *request, struct history_view *view, int64_t before)
+{
+	cleanup_buffer struct buffer out = {0};
+	const char *between = "?";
+	buffer_text(&out, view->path);
+	for (size_t i = 0; i < COUNT(FIELDS); i++) {
+		const char *value = *field_of(&view->filter, &FIELDS[i]);
+		if (!*value)
+			continue;
+		buffer_printf(&out, "%s%s=", between, FIELDS[i].name);
+		html_url_part(&out, value);
+		between = "&";
+	}
+	if (before)
+		buffer_printf(&out, "%sbefore=%lld", between, (long long)before);
+	return arena_strdup(request->arena, buffer_string(&out));
+}
+
+/* ---- reading ---- */
+
 static int read_submissions(struct request *request, struct history_view *view)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
+	const struct history_filter *filter = &view->filter;
 	struct history_job *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &JOBS, &rows, &count, request->error, "iiii", request->viewer.id,
-		view->board->id, before, (int64_t)submissions_per_page + 1);
+	int rc = database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD : &JOBS, &rows, &count, request->error,
+		"isisttsssi", request->viewer.id, view->board ? view->board->name : filter->leaderboard, before, filter->mode, filter->from_ms,
+		filter->until_ms, *filter->gpu ? filter->gpu : filter->result, filter->gpu, filter->result, (int64_t)submissions_per_page + 1);
 	if (rc)
 		return rc;
 	view->is_first = before == INT64_MAX;
 	view->count = history_group(request->arena, rows, count, &view->submissions);
+	view->newest = address(request, view, 0);
 	if (view->count > submissions_per_page) {
 		view->count = submissions_per_page;
-		view->before = view->submissions[view->count - 1].jobs->submission_id;
+		view->older = address(request, view, view->submissions[view->count - 1].jobs->submission_id);
 	}
 	return 0;
+}
+
+static int read_choices(struct request *request, struct history_view *view)
+{
+	struct history_choice *choices;
+	int rc = database_rows(request->db, request->arena, &CHOICES, &choices, &view->choice_count, request->error, "i", request->viewer.id);
+	view->choices = rc ? NULL : choices;
+	return rc;
 }
 
 static bool is_going_on(const struct history_view *view)
@@ -84,23 +220,40 @@ static bool is_going_on(const struct history_view *view)
 	return false;
 }
 
+static int show(struct request *request, struct history_view *view, const char *title)
+{
+	int rc = read_filter(request, &view->filter);
+	if (!rc)
+		rc = read_submissions(request, view);
+	if (!rc)
+		rc = read_choices(request, view);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, title, view->board ? "leaderboards" : "mine");
+	view->state = view->board ? board_state(view->board->deadline_ms, view->board->accepting, page.now_ms) : "";
+	page.refresh_s = is_going_on(view) ? reload_s : 0;
+	history_page(&request->body, &page, view);
+	return 0;
+}
+
 int page_history(struct request *request)
 {
 	struct board board;
-	struct history_view view = { .board = &board };
 	struct history_rank *ranks;
+	struct history_view view = { .board = &board };
 	int rc = board_by_name(request, request->path_parameters[0], &board);
-	if (!rc)
-		rc = read_submissions(request, &view);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &RANKS, &ranks, &view.rank_count, request->error, "ii",
 			request->viewer.id, board.id);
 	if (rc)
 		return rc;
 	view.ranks = ranks;
-	struct page page = page_make(request, arena_printf(request->arena, "My submissions to %s", board.name), "leaderboards");
-	view.state = board_state(board.deadline_ms, board.accepting, page.now_ms);
-	page.refresh_s = is_going_on(&view) ? reload_s : 0;
-	history_page(&request->body, &page, &view);
-	return 0;
+	view.path = arena_printf(request->arena, "/leaderboard/%s/mine", board.name);
+	return show(request, &view, arena_printf(request->arena, "My submissions to %s", board.name));
+}
+
+int page_history_of_all(struct request *request)
+{
+	struct history_view view = { .path = "/mine" };
+	return show(request, &view, "My submissions");
 }

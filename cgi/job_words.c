@@ -1,5 +1,6 @@
 #include "cgi/job_words.h"
 
+#include "cgi/comparison.h"
 #include "cgi/html.h"
 #include "lib/job.h"
 #include "lib/leaderboard.h"
@@ -136,6 +137,30 @@ static bool was_rejected(const struct job_row *job)
 	return job->held_at_ms != TIME_NULL && verdict_from_name(job->verdict) == VERDICT_PROTOCOL_VIOLATION;
 }
 
+/* "2nd → 1st on H200, 3.1 % faster than ada's best before." Times that a stranger may not see are not told in percent. */
+static void describe_change(const struct submission_row *row, const struct job_row *job, struct arena *arena, struct buffer *out)
+{
+	bool had_best = !isnan(job->best_before_ns), has_place = job->place_after != SQL_NULL_INTEGER;
+	if (isnan(job->score_ns) || job->is_held == 1 || (!had_best && !has_place))
+		return;
+	const char *change = had_best ? comparison_change(arena, job->score_ns / job->best_before_ns) : NULL;
+	if (!has_place) {
+		append_capitalised(out, change, strlen(change));
+		buffer_printf(out, " than %s's best on %s was then.", row->user, job->gpu);
+		return;
+	}
+	if (had_best && job->place_before != job->place_after) {
+		html_ordinal(out, job->place_before);
+		buffer_text(out, " → ");
+	}
+	buffer_text(out, !had_best ? "The first result that counts, " : job->place_before == job->place_after ? "Still " : "");
+	html_ordinal(out, job->place_after);
+	buffer_printf(out, " on %s", job->gpu);
+	if (had_best)
+		buffer_printf(out, ", %s than %s's best before", change, row->user);
+	buffer_text(out, ".");
+}
+
 static void describe_ended(const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
 	if (job->stopping == 1) {
@@ -149,6 +174,8 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 		buffer_text(out, "Ranked ");
 		html_ordinal(out, job->place);
 		buffer_printf(out, " on %s.", job->gpu);
+	} else if (row->withdrawn && !isnan(job->score_ns)) {
+		buffer_printf(out, "Passed on %s; it was withdrawn, so it is not ranked.", job->gpu);
 	} else if (!isnan(job->score_ns)) {
 		buffer_printf(out, "Passed on %s; %s's ranked time there is a better one.", job->gpu, row->user);
 	} else {
@@ -160,7 +187,7 @@ int job_words_fill(struct request *request, const struct submission_row *row, st
 {
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++) {
-		cleanup_buffer struct buffer out = {0};
+		cleanup_buffer struct buffer out = {0}, change = {0};
 		if (strcmp(jobs[i].state, "queued") == 0)
 			rc = describe_queued(request, row, &jobs[i], &out);
 		else if (strcmp(jobs[i].state, "running") == 0)
@@ -168,6 +195,8 @@ int job_words_fill(struct request *request, const struct submission_row *row, st
 		else
 			describe_ended(row, &jobs[i], &out);
 		jobs[i].words = arena_strdup(request->arena, buffer_string(&out));
+		describe_change(row, &jobs[i], request->arena, &change);
+		jobs[i].change = change.length ? arena_strdup(request->arena, change.data) : NULL;
 	}
 	return rc;
 }

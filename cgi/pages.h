@@ -15,13 +15,17 @@ handler page_leaderboard_live;
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language, page_language_raw;
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
+/* compare.c: any two submissions */
+handler page_compare;
 /* comparison_page.c */
 handler page_comparison, page_comparison_status;
 /* submission.c */
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact, page_submission_cancel,
 	action_submission_cancel;
+/* participant.c: what an author does with a submission that is there */
+handler page_submission_withdraw, action_submission_withdraw, action_submission_restore, page_submission_note, action_submission_note;
 /* history.c, user_page.c, queue.c: the viewer's submissions, a user's page, what runs and waits */
-handler page_history;
+handler page_history, page_history_of_all;
 handler page_user;
 handler page_queue, page_queue_status;
 /* account.c */

@@ -101,7 +101,7 @@ struct page_share {
 /* What every page's frame needs: viewer, csrf, title, where we are. Templates take it as `page`. */
 struct page {
 	const char *title;
-	const char *section;      /* "leaderboards", "queue", "account", "admin", "": marks the navigation */
+	const char *section;      /* "leaderboards", "queue", "mine", "account", "admin", "": marks the navigation */
 	const struct viewer *viewer;
 	const char *csrf;
 	const char *path;         /* for the login link's ?next= */

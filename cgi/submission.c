@@ -23,12 +23,13 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct submission_row, mode), TIME(struct submission_row, submitted_at_ms),
 	INTEGER(struct submission_row, version_number), INTEGER(struct submission_row, current_version),
 	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), BLOB(struct submission_row, sha256),
-	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
+	TEXT(struct submission_row, note), INTEGER(struct submission_row, withdrawn), TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
 };
 #define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
 	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256, " \
+	"  s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ?")
@@ -45,6 +46,7 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct job_row, held_reason), INTEGER(struct job_row, is_held),
 	INTEGER(struct job_row, attempt), TEXT(struct job_row, lease_owner), TIME(struct job_row, queued_at_ms),
 	TIME(struct job_row, started_at_ms), TIME(struct job_row, finished_at_ms), INTEGER(struct job_row, place),
+	REAL(struct job_row, best_before_ns), INTEGER(struct job_row, place_before), INTEGER(struct job_row, place_after),
 	INTEGER(struct job_row, priority), INTEGER(struct job_row, stopping), INTEGER(struct job_row, silent_s),
 	INTEGER(struct job_row, lease_left_s),
 };
@@ -54,6 +56,7 @@ static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
 	"  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, "
 	"  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id "
 	"     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, "
+	"  j.best_before_ns, j.place_before, j.place_after, "
 	"  j.priority, " SQL_IS_STOPPING("j") " AS stopping, "
 	"  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') "
 	"     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s "
@@ -309,9 +312,13 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	*view = (struct submission_view){
 		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
 		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
+		.is_author = request->viewer.id && request->viewer.id == row->user_id,
 	};
+	bool is_open = false;
 	for (size_t i = 0; i < job_count; i++)
-		view->may_cancel = view->may_cancel || (is_owner(request, row) && can_be_cancelled(&jobs[i]));
+		is_open = is_open || can_be_cancelled(&jobs[i]);
+	view->may_cancel = is_open && is_owner(request, row);
+	view->may_withdraw = !is_open && view->is_author && strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source)
 		return 0;
 	struct blob_value content;
@@ -407,11 +414,14 @@ const char *submission_rates_meaning(struct arena *arena, const struct submissio
 
 /* ---- cancelling ---- */
 
-/* What the redirect after the form says came of it. */
-static const char *cancellation_notice(struct request *request)
+/* What the redirect after a form says came of it. */
+static const char *outcome_notice(struct request *request)
 {
-	const char *outcome = request_query(request, "cancelled");
+	const char *cancelled = request_query(request, "cancelled"), *outcome = cancelled ? cancelled : request_query(request, "done");
 	static const struct { const char *outcome, *sentence; } notices[] = {
+		{ "withdrawn", "The submission was withdrawn: it is in no ranking any more." },
+		{ "restored", "The submission counts again." },
+		{ "noted", "The note was stored." },
 		{ "all", "The submission was cancelled." },
 		{ "rest", "What had not ended was cancelled; the jobs that had ended before keep their results." },
 		{ "none", "It had ended before it could be cancelled, so its result stands." },
@@ -428,6 +438,12 @@ static int find_own(struct request *request, struct submission_row *row)
 	int rc = find_submission(request, &SUBMISSION, row);
 	return rc || is_owner(request, row) ? rc
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author and admins may cancel a submission.");
+}
+
+int submission_of_author(struct request *request, const char *deed, struct submission_row *row)
+{
+	int rc = find_submission(request, &SUBMISSION, row);
+	return rc || request->viewer.id == row->user_id ? rc : fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }
 
 int page_submission_cancel(struct request *request)
@@ -503,7 +519,7 @@ int page_submission(struct request *request)
 		page.refresh_s = reload_s;
 		page.live_url = arena_printf(request->arena, "/submission/%lld/status", (long long)row.id);
 	}
-	page.notice = cancellation_notice(request);
+	page.notice = outcome_notice(request);
 	submission_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;

@@ -3,6 +3,7 @@
 #define PODIUM_CGI_SUBMISSION_H
 
 #include "cgi/comparison.h"
+#include "cgi/request.h"
 #include "cgi/samples.h"
 #include "lib/database.h"
 #include "lib/peaks.h"
@@ -18,6 +19,8 @@ struct submission_row {
 	int64_t submitted_at_ms, version_number, current_version;
 	int64_t ended, sources_public;
 	struct blob_value sha256;
+	const char *note;             /* of its author to himself */
+	int64_t withdrawn;            /* by its author */
 	const char *flops, *bytes, *tolerance; /* of the task, for the page alone; NULL: not given */
 };
 
@@ -60,12 +63,15 @@ struct job_row {
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;
 	int64_t place;                /* in the ranking, if this job stands there; SQL_NULL_INTEGER */
+	double best_before_ns;        /* when it came into the ranking: its user's score before; NAN: none */
+	int64_t place_before, place_after; /* SQL_NULL_INTEGER: no place before; it was not the best */
 	int64_t priority;
 	int64_t stopping;             /* cancelled, but its worker has not let go of it yet */
 	int64_t silent_s;             /* since its worker was heard of; SQL_NULL_INTEGER: it does not run */
 	int64_t lease_left_s;         /* SQL_NULL_INTEGER: no lease */
 	int64_t ahead;                /* jobs before it in the queue of its GPU; filled by job_words_fill */
 	const char *words;            /* what is going on, likewise */
+	const char *change;           /* what it changed for its user, likewise; NULL: nothing to say */
 	struct stage_row *stages; size_t stage_count; /* these are filled by the page */
 	const struct comparison_row *comparisons; size_t comparison_count;
 };
@@ -74,7 +80,8 @@ struct submission_view {
 	const struct submission_row *row;
 	const struct job_row *jobs; size_t job_count;
 	bool may_see_source, may_see_output;
-	bool is_admin;
+	bool is_admin, is_author;
+	bool may_withdraw;            /* the viewer may, and there is nothing left to cancel */
 	bool may_cancel;              /* the viewer may, and something is left to cancel */
 	const char *source;           /* NULL unless may_see_source, and where it is too long for a page */
 };
@@ -85,6 +92,10 @@ struct cancel_form {
 	bool has_begun;               /* one of its jobs has */
 	bool is_author;
 };
+
+/* The submission of the address, if it is the viewer's own. ERROR_NOT_FOUND, ERROR_FORBIDDEN with a sentence that ends in
+ * `deed`: "withdraw a submission". */
+int submission_of_author(struct request *request, const char *deed, struct submission_row *row);
 
 /* Whether the isolated engine said something of a stage's cases, and whether the device did. */
 bool stage_is_judged(const struct stage_row *stage);

@@ -1,14 +1,18 @@
 /* The form that takes a submission in. */
 #include "cgi/submit.h"
 
+#include "cgi/html.h"
 #include "cgi/pages.h"
+#include "cgi/paging.h"
 #include "lib/directive.h"
 #include "lib/format.h"
 #include "lib/quote.h"
 #include "lib/submission.h"
+#include "lib/text.h"
 #include "templates/submit.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool is_in(const char **names, size_t count, const char *name)
 {
@@ -26,12 +30,101 @@ static const char *product_of(const struct offered_gpu *offered, size_t count, c
 	return NULL;
 }
 
-/* The leaderboard's devices; those that were ticked stay so, and a single one is ticked from the start. */
-static int list_gpus(struct request *request, struct submit_form *form)
+/* ---- what the form begins with ---- */
+
+/* What an earlier submission was sent with; `source` only where it is taken over. */
+struct choices { int64_t id; const char *mode, *gpus, *file_name; struct blob_value source; };
+static const struct column CHOICES_COLUMNS[] = {
+	INTEGER(struct choices, id), TEXT(struct choices, mode), TEXT(struct choices, gpus), TEXT(struct choices, file_name),
+	BLOB(struct choices, source),
+};
+static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLUMNS,
+	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, NULL AS source "
+	"FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? ORDER BY s.id DESC LIMIT 1");
+/* Its author's, an admin's, or everybody's after the deadline. */
+static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
+	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "
+	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN blobs b ON b.sha256 = s.sha256 "
+	"WHERE s.id = ? AND s.leaderboard_id = ? "
+	"  AND (s.user_id = ? OR ? OR (l.deadline <= UTC_TIMESTAMP(3) AND l.sources_public_after_deadline))");
+
+static size_t split_names(struct arena *arena, const char *list, const char ***names)
+{
+	size_t count = 0;
+	char *rest, *text = arena_strdup(arena, list ? list : "");
+	*names = arena_array(arena, const char *, strlen(text) + 1);
+	for (char *name = strtok_r(text, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+		(*names)[count++] = name;
+	return count;
+}
+
+/* Puts a file's text into the form, if a form can hold it. */
+static void offer_code(struct submit_form *form, const struct blob_value *file, const char *origin)
+{
+	bool fits = !html_lines_are_many(file->bytes, file->length) && text_is_utf8(file->bytes, file->length)
+		&& !memchr(file->bytes, '\0', file->length);
+	form->code = fits ? file->bytes : "";
+	form->origin = fits ? origin : "The file is too long for this form, or no text; download it and choose it here.";
+}
+
+/* ?from=ID: once more what was submitted before. */
+static int take_over(struct request *request, struct submit_form *form, int64_t id, struct choices *choices)
+{
+	struct arena *arena = request->arena;
+	int rc = database_row(request->db, arena, &CHOICES_OF, choices, request->error, "iiii", id, form->leaderboard->id,
+		request->viewer.id, (int64_t)(request->viewer.role == ROLE_ADMIN));
+	if (rc == ERROR_NOT_FOUND)
+		return fail(request->error, rc, "There is no submission %lld to %s that you may submit again.", (long long)id,
+			form->leaderboard->name);
+	if (!rc)
+		offer_code(form, &choices->source, arena_printf(arena, "The code is that of submission %lld (%s).", (long long)id,
+			choices->file_name));
+	return rc;
+}
+
+/* ?template=NAME: one of the task's templates. */
+static int take_template(struct request *request, struct submit_form *form, const char *name)
+{
+	struct blob_value file;
+	for (size_t i = 0; i < form->task->template_count; i++) {
+		const char *language = form->task->templates[i].language;
+		if (strcasecmp(language, name) != 0)
+			continue;
+		int rc = leaderboard_file(request->db, request->arena, form->leaderboard->task_version_id, ROLE_TEMPLATE, language, &file,
+			request->error);
+		if (!rc)
+			offer_code(form, &file, arena_printf(request->arena, "The code is the template %s.", language));
+		return rc;
+	}
+	return fail(request->error, ERROR_NOT_FOUND, "%s has no template %s.", form->leaderboard->name, quote(request->arena, name));
+}
+
+/* Before anything was typed: the last mode and devices, or those of a submission that is to be sent again. */
+static int begin_form(struct request *request, struct submit_form *form, struct choices *choices)
+{
+	int64_t from = query_number(request, "from", 0);
+	const char *template = request_query(request, "template");
+	*choices = (struct choices){0};
+	if (request->method == METHOD_POST || !request->viewer.id)
+		return 0;
+	int rc = from ? take_over(request, form, from, choices)
+		: database_row(request->db, request->arena, &LAST_CHOICES, choices, request->error, "ii", request->viewer.id, form->leaderboard->id);
+	if (rc == ERROR_NOT_FOUND && !from)
+		rc = 0;
+	if (!rc && !from && template && *template)
+		rc = take_template(request, form, template);
+	form->mode = choices->mode ? choices->mode : form->mode;
+	form->remembers = choices->id;
+	return rc;
+}
+
+/* The leaderboard's devices; those that were ticked, now or the last time, stay so, and a single one is ticked from the start. */
+static int list_gpus(struct request *request, struct submit_form *form, const struct choices *choices)
 {
 	const char **gpus, **ticked;
 	struct offered_gpu *offered;
-	size_t offered_count, ticked_count = request_form_values(request, "gpu", &ticked);
+	size_t offered_count, ticked_count = choices->id ? split_names(request->arena, choices->gpus, &ticked)
+		: request_form_values(request, "gpu", &ticked);
 	int rc = leaderboard_gpus(request->db, request->arena, form->leaderboard->id, &gpus, &form->gpu_count, request->error);
 	if (!rc)
 		rc = gpus_offered(request->db, request->arena, &offered, &offered_count, request->error);
@@ -108,9 +201,13 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 	struct error own = {0};
 	request->error = &own;
 	struct task *task;
+	struct choices choices;
 	int rc = leaderboard_task(request->db, request->arena, leaderboard->task_version_id, &task, request->error);
+	form.task = task;
 	if (!rc)
-		rc = list_gpus(request, &form);
+		rc = begin_form(request, &form, &choices);
+	if (!rc)
+		rc = list_gpus(request, &form, &choices);
 	if (!rc)
 		rc = read_uses(request, &form);
 	request->error = kept;
@@ -118,7 +215,6 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 		*kept = own;
 		return rc;
 	}
-	form.task = task;
 	if (!form.closed)
 		form.closed = why_closed(request, leaderboard);
 	struct page page = page_make(request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");

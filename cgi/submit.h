@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct submit_gpu {
 	const char *name, *product; /* product NULL: no worker offers it now */
@@ -27,6 +28,8 @@ struct submit_form {
 	const struct quota_use *uses; /* one for each mode; NULL: nobody is logged in, or the leaderboard is not known yet */
 	const char *endings;        /* for the file chooser: ".cu, .cuh" */
 	const char *comment;        /* "#" or "//": how a header line begins */
+	const char *origin;         /* where the code in the form is from, as a sentence; NULL: it was typed, or there is none */
+	int64_t remembers;          /* mode and devices are those of the viewer's submission with this number; 0: they are not */
 };
 
 #endif

@@ -15,6 +15,10 @@
 	"  measured_at = IF(VALUES(score_ns) < baselines.score_ns, VALUES(measured_at), baselines.measured_at), " \
 	"  score_ns = LEAST(VALUES(score_ns), baselines.score_ns)"
 static const struct statement TAKE = COMMAND(BASELINES_FROM("j.id = ?"));
+/* Where it was the best of its file, the next best follows. */
+static const struct statement TAKE_SAME = COMMAND(BASELINES_FROM(
+	"(s.leaderboard_id, s.task_version_id, s.sha256, j.gpu) = (SELECT t.leaderboard_id, t.task_version_id, t.sha256, o.gpu "
+	"FROM jobs o JOIN submissions t ON t.id = o.submission_id WHERE o.id = ?)"));
 static const struct statement FORGET = COMMAND("DELETE FROM baselines WHERE job_id = ?");
 static const struct statement FORGET_ALL = COMMAND(
 	"DELETE b FROM baselines b JOIN task_versions v ON v.id = b.task_version_id WHERE v.leaderboard_id = ? AND b.job_id IS NOT NULL");
@@ -23,7 +27,9 @@ static const struct statement FIND_ALL = COMMAND(BASELINES_FROM("s.leaderboard_i
 int baseline_take(struct database *db, int64_t job_id, struct error *error)
 {
 	int rc = database_execute(db, &FORGET, error, "i", job_id);
-	return rc ? rc : database_execute(db, &TAKE, error, "i", job_id);
+	if (rc)
+		return rc;
+	return database_execute(db, database_affected(db) ? &TAKE_SAME : &TAKE, error, "i", job_id);
 }
 
 int baseline_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)

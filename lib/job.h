@@ -15,8 +15,11 @@ enum { job_most_attempts = 3 };
 /* A part of a statement: a result that has passed and is not ranked before an admin has looked at it (lib/review.h). */
 #define SQL_IS_HELD(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job ".verdict = 'passed')"
 
-/* A part of a statement: a job with a time that belongs into the ranking. */
-#define SQL_IS_RANKED(submission, job) "(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job ".verdict = 'passed' AND " \
+/* A part of a statement: a job of mode ranked that has passed and has a time. */
+#define SQL_HAS_SCORE(submission, job) "(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job ".verdict = 'passed' AND " \
 	job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
+
+/* A part of a statement: one that belongs into the ranking. Its author may have withdrawn it. */
+#define SQL_IS_RANKED(submission, job) "(" SQL_HAS_SCORE(submission, job) " AND " submission ".withdrawn_at IS NULL)"
 
 #endif

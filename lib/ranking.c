@@ -5,6 +5,7 @@
 #include "lib/job.h"
 #include "lib/records.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct ranked_job {
 	int64_t submitted_at_ms;
 	const char *engine, *dialect;
 	int64_t attempts;
+	int64_t place;           /* only of an entry that stands in the ranking */
 };
 
 struct id_row { int64_t id; };
@@ -42,8 +44,11 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 #define IS_RANKED SQL_IS_RANKED("s", "j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-	"WHERE j.id = ? AND " IS_RANKED);
+	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ?");
+static const struct statement HAS_SCORE = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? AND " SQL_HAS_SCORE("s", "j"));
+static const struct statement COUNTS = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? AND " IS_RANKED);
 static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
@@ -218,9 +223,10 @@ static int lock_ranking(struct database *db, struct arena *arena, const struct r
 
 static const struct column CURRENT_COLUMNS[] = {
 	INTEGER(struct ranked_job, submission_id), INTEGER(struct ranked_job, job_id), REAL(struct ranked_job, score_ns),
+	INTEGER(struct ranked_job, place),
 };
 static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMNS,
-	"SELECT submission_id, job_id, score_ns FROM ranking "
+	"SELECT submission_id, job_id, score_ns, place FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 
 static bool is_better(const struct ranked_job *job, const struct ranked_job *current)
@@ -231,21 +237,24 @@ static bool is_better(const struct ranked_job *job, const struct ranked_job *cur
 }
 
 /* Puts the user's entry in its place; a job that was there already and ran again may have become slower, so
- * that another one is the best. *changed tells whether the order may be a new one. */
-static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job, bool *changed, struct error *error)
+ * that another one is the best. *changed tells whether the order may be a new one, *current what stood there before: its
+ * job_id is 0 if nothing did. */
+static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job, struct ranked_job *current, bool *changed,
+	struct error *error)
 {
-	struct ranked_job current, best = *job;
+	struct ranked_job best = *job;
 	*changed = true;
-	int rc = database_row(db, arena, &CURRENT, &current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu,
+	*current = (struct ranked_job){0};
+	int rc = database_row(db, arena, &CURRENT, current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu,
 		job->user_id);
 	if (rc == ERROR_NOT_FOUND)
 		return put_entry(db, job, error);
 	if (rc)
 		return rc;
-	if (current.job_id == job->job_id)
+	if (current->job_id == job->job_id)
 		rc = database_row(db, arena, &BEST_OF_USER, &best, error, "siii", job->gpu, job->user_id, job->leaderboard_id,
 			job->task_version_id);
-	else if (!is_better(job, &current))
+	else if (!is_better(job, current))
 		*changed = false;
 	return rc || !*changed ? rc : put_entry(db, &best, error);
 }
@@ -256,39 +265,117 @@ static int count_attempts(struct database *db, const struct ranked_job *job, str
 		job->leaderboard_id, job->task_version_id, job->gpu, job->user_id);
 }
 
-static int keep_record(struct database *db, const struct ranking_key *key, const struct ranked_job *job, struct error *error)
+/* What is kept beside the entry: the user's attempts, the records of the ranking and its baselines. */
+static int keep_figures(struct database *db, const struct ranked_job *job, struct error *error)
 {
-	const struct record record = { key, job->user_id, job->submission_id, job->job_id, job->score_ns };
-	return records_insert(db, &record, error);
+	struct ranking_key key = key_of(job);
+	const struct record record = { &key, job->user_id, job->submission_id, job->job_id, job->score_ns };
+	int rc = count_attempts(db, job, error);
+	if (!rc)
+		rc = records_insert(db, &record, error);
+	return rc ? rc : baseline_take(db, job->job_id, error);
+}
+
+static const struct statement PUT_CHANGE = COMMAND(
+	"UPDATE jobs SET best_before_ns = ?, place_before = ?, place_after = ? WHERE id = ?");
+
+/* What the job changed for its user, for its page. One that ran again is held against what it changed at first. */
+static int note_change(struct database *db, const struct ranked_job *job, const struct ranked_job *current,
+	const struct standing *standing, struct error *error)
+{
+	int64_t place = SQL_NULL_INTEGER;
+	bool was_ranked = current->job_id;
+	if (current->job_id == job->job_id)
+		return 0;
+	for (size_t i = 0; i < standing->count; i++)
+		if (standing->entries[i].user_id == job->user_id)
+			place = standing->entries[i].place;
+	return database_execute(db, &PUT_CHANGE, error, "diii", was_ranked ? current->score_ns : NAN,
+		was_ranked ? current->place : SQL_NULL_INTEGER, place, job->job_id);
+}
+
+/* Positions, places and comparisons after a user's entry has become another. */
+static int settle(struct database *db, struct arena *arena, const struct ranked_job *job, struct standing *standing, struct error *error)
+{
+	struct ranking_key key = key_of(job);
+	int rc = update_positions(db, arena, &key, standing, error);
+	if (!rc)
+		rc = comparison_withdraw(db, arena, &key, error);
+	return rc ? rc : open_comparisons(db, &key, standing, job->user_id, error);
+}
+
+/* Whether it is ranked may have changed while its ranking's lock was waited for. */
+static int asks(struct database *db, struct arena *arena, const struct statement *question, int64_t job_id, bool *answer, struct error *error)
+{
+	struct id_row row;
+	int rc = database_row(db, arena, question, &row, error, "i", job_id);
+	*answer = rc == 0;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+static int insert(struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
+{
+	struct ranked_job current;
+	struct standing standing = {0};
+	bool changed;
+	int rc = take_in(db, arena, job, &current, &changed, error);
+	if (!rc)
+		rc = keep_figures(db, job, error);
+	if (!rc && changed)
+		rc = settle(db, arena, job, &standing, error);
+	return rc ? rc : note_change(db, job, &current, &standing, error);
 }
 
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
 	struct ranked_job job;
 	struct ranking_key key;
-	struct standing standing;
-	bool changed;
-	int rc = database_row(db, arena, &JOB, &job, error, "i", job_id);
-	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "Job %lld is not a ranked job that passed.", (long long)job_id);
+	bool has_score = false, counts = false;
+	int rc = asks(db, arena, &HAS_SCORE, job_id, &has_score, error);
+	if (!rc && !has_score)
+		return fail(error, ERROR_NOT_FOUND, "Job %lld is not a ranked job that passed.", (long long)job_id);
+	if (!rc)
+		rc = database_row(db, arena, &JOB, &job, error, "i", job_id);
 	if (rc)
 		return rc;
 	key = key_of(&job);
 	rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
-		rc = keep_record(db, &key, &job, error);
+		rc = asks(db, arena, &COUNTS, job_id, &counts, error);
+	return rc || !counts ? rc : insert(db, arena, &job, error);
+}
+
+static const struct statement DROP_ENTRY = COMMAND(
+	"DELETE FROM ranking WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
+
+static int put_best(struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
+{
+	struct ranked_job best;
+	int rc = database_row(db, arena, &BEST_OF_USER, &best, error, "siii", job->gpu, job->user_id, job->leaderboard_id, job->task_version_id);
+	if (rc == ERROR_NOT_FOUND)
+		return database_execute(db, &DROP_ENTRY, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu, job->user_id);
+	return rc ? rc : put_entry(db, &best, error);
+}
+
+int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
+{
+	struct ranked_job job;
+	struct ranking_key key;
+	struct standing standing;
+	int rc = database_row(db, arena, &JOB, &job, error, "i", job_id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no job %lld of a submission.", (long long)job_id) : rc;
+	key = key_of(&job);
+	rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
-		rc = take_in(db, arena, &job, &changed, error);
+		rc = put_best(db, arena, &job, error);
 	if (!rc)
 		rc = count_attempts(db, &job, error);
 	if (!rc)
-		rc = baseline_take(db, job.job_id, error);
-	if (rc || !changed)
-		return rc;
-	rc = update_positions(db, arena, &key, &standing, error);
+		rc = records_renew(db, &key, job.user_id, error);
 	if (!rc)
-		rc = comparison_withdraw(db, arena, &key, error);
-	return rc ? rc : open_comparisons(db, &key, &standing, job.user_id, error);
+		rc = baseline_take(db, job.job_id, error);
+	return rc ? rc : settle(db, arena, &job, &standing, error);
 }
 
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,

@@ -61,8 +61,13 @@ size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t
 /* Inside the transaction that finishes a passed ranked job: takes the job into the ranking if it is its
  * user's best there (or equal and earlier), brings positions and places up to date, and has it compared with its rivals.
  * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. ERROR_NOT_FOUND for a job that is
- * none to be ranked, such as one that is held for review. */
+ * none to be ranked, such as one that is held for review; one whose author has withdrawn it changes nothing. What it changes
+ * for its user is noted with the job (best_before_ns, place_before, place_after). */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
+
+/* Inside a transaction that has changed whether a job is to be ranked: makes its user's entry the best of those that are, or
+ * takes it away when none is, and brings the rest up to date. The caller has locked the job's row before. */
+int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
 /* Inside the transaction that finishes the job of a comparison: keeps its ratio (the challenger's time / the
  * incumbent's) and brings positions and places up to date. Locks as ranking_insert does. ERROR_NOT_FOUND for another job. */

@@ -57,13 +57,11 @@ static int drop_line(struct database *db, const struct ranking_key *key, int64_t
 	return database_execute(db, &DROP_LINE, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, line);
 }
 
-/* What its former time had beaten may belong there again. */
-static int look_anew(struct database *db, const struct record *record, struct error *error)
+int records_renew(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
 {
-	const struct ranking_key *key = record->key;
-	int rc = drop_line(db, key, record->user_id, error);
+	int rc = drop_line(db, key, user_id, error);
 	if (!rc)
-		rc = database_execute(db, &FILL_USER, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, record->user_id);
+		rc = database_execute(db, &FILL_USER, error, "iisi", key->leaderboard_id, key->task_version_id, key->gpu, user_id);
 	if (!rc)
 		rc = drop_line(db, key, records_everybody, error);
 	return rc ? rc : database_execute(db, &FILL_RANKING, error, "iis", key->leaderboard_id, key->task_version_id, key->gpu);
@@ -73,7 +71,7 @@ int records_insert(struct database *db, const struct record *record, struct erro
 {
 	int rc = database_execute(db, &DROP_JOB, error, "i", record->job_id);
 	if (rc || database_affected(db))
-		return rc ? rc : look_anew(db, record, error);
+		return rc ? rc : records_renew(db, record->key, record->user_id, error); /* what its former time had beaten may be back */
 	rc = put(db, record, record->user_id, error);
 	return rc ? rc : put(db, record, records_everybody, error);
 }

@@ -18,6 +18,9 @@ enum { records_everybody = 0 };
 struct record { const struct ranking_key *key; int64_t user_id, submission_id, job_id; double score_ns; };
 int records_insert(struct database *db, const struct record *record, struct error *error);
 
+/* Under the same lock: makes the lines of a user and of everybody anew, from jobs, after one of the user's has come or gone. */
+int records_renew(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
+
 /* Inside a transaction: recomputes all lines of a leaderboard from its jobs. Gives the same rows. */
 int records_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);
 

@@ -370,7 +370,7 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 static bool prints_elements(const char *filter)
 {
 	return strcmp(filter, "time") == 0 || strcmp(filter, "lines") == 0 || strcmp(filter, "lines_of") == 0
-		|| strcmp(filter, "samples") == 0;
+		|| strcmp(filter, "samples") == 0 || strcmp(filter, "code") == 0;
 }
 
 /* A single '|' outside quotes and parentheses, with a filter's name behind it; NULL if there is none. */

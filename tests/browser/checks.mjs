@@ -1,4 +1,5 @@
 // What every page owes its readers, as faults in sentences.
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -62,4 +63,20 @@ export async function axeFaults(page) {
 
 export async function faultsOf(page) {
 	return [...await page.evaluate(structureFaults), ...await page.evaluate(overflow), ...await axeFaults(page)];
+}
+
+const SIZES = [{ width: 360, height: 740 }, { width: 1440, height: 900 }];
+
+// What a page shows in light and in dark, on a narrow and on a wide screen.
+export async function looksRight(page) {
+	const before = page.viewportSize();
+	for (const size of SIZES) {
+		await page.setViewportSize(size);
+		for (const colorScheme of ['dark', 'light']) {
+			await page.emulateMedia({ colorScheme });
+			await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+			assert.deepEqual(await faultsOf(page), []);
+		}
+	}
+	await page.setViewportSize(before);
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { faultsOf } from './checks.mjs';
+import { looksRight } from './checks.mjs';
 import { closeBrowser, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, EVAL } from './visitor.mjs';
 
 test.after(closeBrowser);
@@ -66,20 +66,6 @@ function furnish() {
 		return ids;
 	})();
 	return furnished;
-}
-
-// What a page shows in light and in dark, on a narrow and on a wide screen.
-async function looksRight(page) {
-	const before = page.viewportSize();
-	for (const size of SIZES) {
-		await page.setViewportSize(size);
-		for (const colorScheme of ['dark', 'light']) {
-			await page.emulateMedia({ colorScheme });
-			await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
-			assert.deepEqual(await faultsOf(page), []);
-		}
-	}
-	await page.setViewportSize(before);
 }
 
 scene('the calls of each case are a picture with words, in the colours of the page, as wide as there is room', async (come) => {

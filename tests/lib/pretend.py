@@ -153,8 +153,8 @@ def pretend_runner(folder, program):
 
 
 # Takes jobs and says of each what the file `says` holds for its mode, as members of its verdict; "cases" are what it says
-# of those before, "hang" waits for the cancellation, "die" ends without a word, and "die once" the first time only. It
-# finds no Python, which would take seconds, and else is podium-run itself.
+# of those before, "environment" of where it ran, "hang" waits for the cancellation, "die" ends without a word, and "die once"
+# the first time only. It finds no Python, which would take seconds, and else is podium-run itself.
 RUN = """#!/usr/bin/python3
 import json, os, pathlib, sys
 folder = pathlib.Path({folder!r})
@@ -177,6 +177,8 @@ for line in sys.stdin:
     says = dict(json.loads((folder / "says").read_text()).get(job["mode"], {{}}))
     stage = says.pop("stage", job["mode"])
     emit("stage", job=job["id"], position=0, stage=stage, command="pretended")
+    if "environment" in says:
+        emit("environment", job=job["id"], environment=says.pop("environment"))
     emit("progress", job=job["id"], text="timing 1/1")
     if says.pop("hang", False):
         for line in sys.stdin:

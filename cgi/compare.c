@@ -1,0 +1,260 @@
+/* /compare: two submissions beside each other. Who may see the pages of both may see their results here; the sources, who may
+ * see both sources. */
+#include "cgi/compare.h"
+
+#include "cgi/comparison.h"
+#include "cgi/html.h"
+#include "cgi/pages.h"
+#include "cgi/paging.h"
+#include "templates/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { context_lines = 3, most_rows = 3000, most_recent = 20 };
+
+#define SIDE_FIELDS "s.id, s.leaderboard_id, v.number AS version_number, s.submitted_at AS submitted_at_ms, u.name AS user, " \
+	"l.name AS leaderboard, s.file_name, s.mode"
+#define SIDE_TABLES "submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
+	"JOIN task_versions v ON v.id = s.task_version_id"
+static const struct column SIDE_COLUMNS[] = {
+	INTEGER(struct compare_side, id), INTEGER(struct compare_side, leaderboard_id), INTEGER(struct compare_side, version_number),
+	TIME(struct compare_side, submitted_at_ms), TEXT(struct compare_side, user), TEXT(struct compare_side, leaderboard),
+	TEXT(struct compare_side, file_name), TEXT(struct compare_side, mode), BLOB(struct compare_side, source),
+};
+static const struct statement SIDES = SELECT(struct compare_side, SIDE_COLUMNS,
+	"SELECT " SIDE_FIELDS ", IF(? OR s.user_id = ? OR (l.deadline <= UTC_TIMESTAMP(3) AND l.sources_public_after_deadline), "
+	"  b.content, NULL) AS source FROM " SIDE_TABLES " JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?)");
+static const struct statement RECENT = SELECT(struct compare_side, SIDE_COLUMNS,
+	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES " "
+	"WHERE s.user_id = ? AND s.leaderboard_id = (SELECT leaderboard_id FROM submissions WHERE id = ?) AND s.id <> ? "
+	"ORDER BY s.id DESC LIMIT ?");
+
+static const struct column ROW_COLUMNS[] = {
+	INTEGER(struct compare_row, submission_id), INTEGER(struct compare_row, hidden), TEXT(struct compare_row, gpu),
+	TEXT(struct compare_row, verdict), TEXT(struct compare_row, environment), TEXT(struct compare_row, spec),
+	REAL(struct compare_row, score_ns), REAL(struct compare_row, score_err_ns), REAL(struct compare_row, mean_ns),
+	REAL(struct compare_row, err_ns),
+};
+/* Hidden are times that an admin doubts: they are their author's and the admins'. */
+static const struct statement ROWS = SELECT(struct compare_row, ROW_COLUMNS,
+	"SELECT j.submission_id, j.held_at IS NOT NULL AND j.released_by IS NULL AND NOT ? AND j.user_id <> ? AS hidden, j.gpu, "
+	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, j.environment, NULL) AS environment, m.spec, "
+	"  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
+	"FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
+	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
+	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, m.case_index");
+
+/* ---- words ---- */
+
+/* Standard errors are of the means, so that of the difference is the root of their squares' sum. */
+static bool is_noise(const struct compare_times *times)
+{
+	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns, b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns;
+	return fabs(times->b_ns - times->a_ns) <= 1.96 * hypot(a_err, b_err);
+}
+
+const char *compare_words(struct arena *arena, const struct compare_times *times)
+{
+	if (isnan(times->a_ns) || isnan(times->b_ns) || !(times->a_ns > 0))
+		return "";
+	return is_noise(times) ? "within noise" : comparison_change(arena, times->b_ns / times->a_ns);
+}
+
+/* ---- joining ---- */
+
+struct join {
+	struct arena *arena;
+	int64_t a_id;
+	struct compare_gpu *gpu;
+	struct compare_case *cases;      /* of the device, filled as they come */
+	const char *a_environment, *b_environment;
+};
+
+static const struct compare_times no_times = { NAN, NAN, NAN, NAN };
+
+/* The case of the other side that this one is held against, or a new one. A side's own is never met twice. */
+static struct compare_case *find_case(struct join *join, const char *spec, bool is_a)
+{
+	for (size_t i = 0; i < join->gpu->case_count; i++) {
+		const struct compare_times *times = &join->cases[i].times;
+		if (strcmp(join->cases[i].spec, spec) == 0 && isnan(is_a ? times->a_ns : times->b_ns))
+			return &join->cases[i];
+	}
+	struct compare_case *fresh = &join->cases[join->gpu->case_count++];
+	*fresh = (struct compare_case){ spec, no_times };
+	return fresh;
+}
+
+static void take_case(struct join *join, const struct compare_row *row, bool is_a)
+{
+	if (!row->spec || isnan(row->mean_ns) || row->hidden)
+		return;
+	struct compare_times *times = &find_case(join, row->spec, is_a)->times;
+	*(is_a ? &times->a_ns : &times->b_ns) = row->mean_ns;
+	*(is_a ? &times->a_err_ns : &times->b_err_ns) = row->err_ns;
+}
+
+static void take_job(struct join *join, const struct compare_row *row, bool is_a)
+{
+	struct compare_times *score = &join->gpu->score;
+	*(is_a ? &join->gpu->a_verdict : &join->gpu->b_verdict) = row->verdict;
+	if (row->environment)
+		*(is_a ? &join->a_environment : &join->b_environment) = row->environment;
+	if (row->hidden || isnan(row->score_ns))
+		return;
+	*(is_a ? &score->a_ns : &score->b_ns) = row->score_ns;
+	*(is_a ? &score->a_err_ns : &score->b_err_ns) = row->score_err_ns;
+	join->gpu->has_scores = true;
+}
+
+static const char *fact_named(const struct fact *facts, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(facts[i].name, name) == 0)
+			return facts[i].value;
+	return NULL;
+}
+
+/* What differs, and what only one of the two says. */
+static void compare_environments(struct join *join)
+{
+	struct fact *a, *b;
+	size_t a_count = result_environment(join->arena, join->a_environment, &a);
+	size_t b_count = result_environment(join->arena, join->b_environment, &b);
+	struct compare_fact *facts = arena_array(join->arena, struct compare_fact, a_count + b_count + 1);
+	struct compare_gpu *gpu = join->gpu;
+	for (size_t i = 0; i < a_count; i++) {
+		const char *other = fact_named(b, b_count, a[i].name);
+		if (!other || strcmp(other, a[i].value) != 0)
+			facts[gpu->fact_count++] = (struct compare_fact){ a[i].name, a[i].value, other };
+	}
+	for (size_t i = 0; i < b_count; i++)
+		if (!fact_named(a, a_count, b[i].name))
+			facts[gpu->fact_count++] = (struct compare_fact){ b[i].name, NULL, b[i].value };
+	gpu->facts = facts;
+	gpu->has_environments = true;
+}
+
+/* The rows of one device; returns how many. */
+static size_t join_gpu(struct join *join, int64_t b_id, const struct compare_row *rows, size_t count)
+{
+	size_t taken = 0;
+	*join->gpu = (struct compare_gpu){ .gpu = rows->gpu, .score = no_times };
+	join->cases = arena_array(join->arena, struct compare_case, 2 * count + 1);
+	join->a_environment = join->b_environment = NULL;
+	for (; taken < count && strcmp(rows[taken].gpu, rows->gpu) == 0; taken++) {
+		const struct compare_row *row = &rows[taken];
+		for (int side = 0; side < 2; side++) {
+			if (row->submission_id != (side ? b_id : join->a_id))
+				continue;
+			take_job(join, row, !side);
+			take_case(join, row, !side);
+		}
+	}
+	join->gpu->cases = join->cases;
+	if (join->a_environment && join->b_environment)
+		compare_environments(join);
+	return taken;
+}
+
+size_t compare_join(struct arena *arena, int64_t a_id, int64_t b_id, const struct compare_row *rows, size_t count,
+	struct compare_gpu **gpus)
+{
+	size_t gpu_count = 0;
+	*gpus = arena_array(arena, struct compare_gpu, count + 1);
+	for (size_t i = 0; i < count; gpu_count++) {
+		struct join join = { .arena = arena, .a_id = a_id, .gpu = &(*gpus)[gpu_count] };
+		i += join_gpu(&join, b_id, rows + i, count - i);
+	}
+	return gpu_count;
+}
+
+/* ---- the page ---- */
+
+static void compare_sources(struct request *request, struct compare_view *view)
+{
+	const struct blob_value *a = &view->a->source, *b = &view->b->source;
+	struct diff_row *rows;
+	view->shows_sources = a->bytes && b->bytes;
+	if (!view->shows_sources)
+		return;
+	view->same_sources = a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
+	view->is_too_long = html_lines_are_many(a->bytes, a->length) || html_lines_are_many(b->bytes, b->length);
+	if (view->same_sources || view->is_too_long)
+		return;
+	view->diff = diff_of(request->arena, a->bytes, a->length, b->bytes, b->length);
+	view->row_count = diff_rows(request->arena, &view->diff, context_lines, most_rows, &rows, &view->is_cut);
+	view->rows = rows;
+}
+
+static int read_sides(struct request *request, struct compare_view *view, int64_t a_id, int64_t b_id)
+{
+	struct compare_side *sides;
+	size_t count;
+	int64_t is_admin = request->viewer.role == ROLE_ADMIN, viewer = request->viewer.id ? request->viewer.id : -1;
+	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error, "iiii", is_admin, viewer, a_id, b_id);
+	for (size_t i = 0; !rc && i < count; i++) {
+		view->a = sides[i].id == a_id ? &sides[i] : view->a;
+		view->b = sides[i].id == b_id ? &sides[i] : view->b;
+	}
+	if (rc || (view->a && view->b))
+		return rc;
+	return fail(request->error, ERROR_NOT_FOUND, "There is no submission with the number %lld.", (long long)(view->a ? b_id : a_id));
+}
+
+static int read_results(struct request *request, struct compare_view *view)
+{
+	struct compare_row *rows;
+	struct compare_gpu *gpus;
+	size_t count;
+	int64_t is_admin = request->viewer.role == ROLE_ADMIN, viewer = request->viewer.id ? request->viewer.id : -1;
+	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error, "iiii", is_admin, viewer, view->a->id,
+		view->b->id);
+	if (rc)
+		return rc;
+	view->gpu_count = compare_join(request->arena, view->a->id, view->b->id, rows, count, &gpus);
+	view->gpus = gpus;
+	return 0;
+}
+
+/* Without two numbers: a form for them, with the viewer's newest of the same leaderboard to choose from. */
+static int choose(struct request *request, struct compare_view *view, int64_t known)
+{
+	struct compare_side *recent;
+	int rc = !known || !request->viewer.id ? 0 : database_rows(request->db, request->arena, &RECENT, &recent, &view->recent_count,
+		request->error, "iiii", request->viewer.id, known, known, (int64_t)most_recent);
+	if (rc)
+		return rc;
+	view->recent = view->recent_count ? recent : NULL;
+	if ((*view->a_text && !query_number(request, "a", 0)) || (*view->b_text && !query_number(request, "b", 0)))
+		view->problem = "The number of a submission is digits only, as in its address.";
+	struct page page = page_make(request, "Compare two submissions", "leaderboards");
+	compare_choice_page(&request->body, &page, view);
+	return 0;
+}
+
+static const char *query_text(const struct request *request, const char *name)
+{
+	const char *text = request_query(request, name);
+	return text ? text : "";
+}
+
+int page_compare(struct request *request)
+{
+	int64_t a_id = query_number(request, "a", 0), b_id = query_number(request, "b", 0);
+	struct compare_view view = { .a_text = query_text(request, "a"), .b_text = query_text(request, "b") };
+	if (!a_id || !b_id)
+		return choose(request, &view, a_id ? a_id : b_id);
+	int rc = read_sides(request, &view, a_id, b_id);
+	if (!rc)
+		rc = read_results(request, &view);
+	if (rc)
+		return rc;
+	compare_sources(request, &view);
+	struct page page = page_make(request, arena_printf(request->arena, "Submissions %lld and %lld compared", (long long)a_id,
+		(long long)b_id), "leaderboards");
+	compare_page(&request->body, &page, &view, request->arena);
+	request->may_be_cached = true;
+	return 0;
+}

@@ -1,0 +1,237 @@
+#include "cgi/highlight.h"
+
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum source_language source_language_of(const char *file_name)
+{
+	static const struct { const char *ending; enum source_language language; } endings[] = {
+		{ ".py", SOURCE_PYTHON }, { ".cu", SOURCE_CUDA }, { ".cuh", SOURCE_CUDA }, { ".cpp", SOURCE_CUDA }, { ".cc", SOURCE_CUDA },
+		{ ".c", SOURCE_CUDA }, { ".h", SOURCE_CUDA }, { ".hpp", SOURCE_CUDA },
+	};
+	for (size_t i = 0; i < COUNT(endings); i++)
+		if (text_ends_with(file_name, endings[i].ending))
+			return endings[i].language;
+	return SOURCE_TEXT;
+}
+
+/* ---- words ---- */
+
+/* Sorted, for bsearch. */
+static const char *const PYTHON_KEYWORDS[] = {
+	"False", "None", "True", "and", "as", "assert", "async", "await", "break", "case", "class", "continue", "def", "del", "elif",
+	"else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "match", "nonlocal", "not", "or",
+	"pass", "raise", "return", "try", "while", "with", "yield",
+};
+static const char *const CUDA_KEYWORDS[] = {
+	"__constant__", "__device__", "__forceinline__", "__global__", "__grid_constant__", "__host__", "__launch_bounds__",
+	"__managed__", "__noinline__", "__restrict__", "__shared__", "alignas", "alignof", "asm", "auto", "bool", "break", "case",
+	"catch", "char", "class", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default",
+	"delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "extern", "false", "float", "for", "friend", "goto", "if",
+	"inline", "int", "long", "mutable", "namespace", "new", "noexcept", "nullptr", "operator", "private", "protected", "public",
+	"register", "reinterpret_cast", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
+	"switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typename", "union", "unsigned", "using",
+	"virtual", "void", "volatile", "while",
+};
+
+struct word { const char *text; size_t length; };
+
+static int compare_word(const void *key, const void *entry)
+{
+	const struct word *word = key;
+	const char *keyword = *(const char *const *)entry;
+	int order = strncmp(word->text, keyword, word->length);
+	return order ? order : -(keyword[word->length] != '\0');
+}
+
+static bool is_keyword(enum source_language language, const char *text, size_t length)
+{
+	struct word word = { text, length };
+	return language == SOURCE_PYTHON
+		? bsearch(&word, PYTHON_KEYWORDS, COUNT(PYTHON_KEYWORDS), sizeof *PYTHON_KEYWORDS, compare_word) != NULL
+		: bsearch(&word, CUDA_KEYWORDS, COUNT(CUDA_KEYWORDS), sizeof *CUDA_KEYWORDS, compare_word) != NULL;
+}
+
+static bool begins_word(char byte)
+{
+	return isalpha((unsigned char)byte) || byte == '_' || (unsigned char)byte >= 0x80;
+}
+
+static size_t word_length(const char *at)
+{
+	size_t length = 0;
+	if (begins_word(*at))
+		while (begins_word(at[length]) || isdigit((unsigned char)at[length]))
+			length++;
+	return length;
+}
+
+/* ---- what there is; each gives the length of what begins at `at`, 0 where it does not ---- */
+
+static bool begins_line(const struct tokenizer *tokenizer)
+{
+	const char *at = tokenizer->at;
+	while (at > tokenizer->begin && (at[-1] == ' ' || at[-1] == '\t'))
+		at--;
+	return at == tokenizer->begin || at[-1] == '\n';
+}
+
+/* To the end of the line; where `continues`, a backslash before it takes the next line with it. */
+static size_t rest_of_line(const char *at, bool continues)
+{
+	size_t length = 0;
+	for (; at[length] && at[length] != '\n'; length++)
+		if (continues && at[length] == '\\' && at[length + 1] == '\n')
+			length++;
+	return length;
+}
+
+static size_t comment(const struct tokenizer *tokenizer)
+{
+	const char *at = tokenizer->at;
+	if (tokenizer->language == SOURCE_PYTHON)
+		return *at == '#' ? rest_of_line(at, false) : 0;
+	if (at[0] == '/' && at[1] == '/')
+		return rest_of_line(at, true);
+	if (at[0] != '/' || at[1] != '*')
+		return 0;
+	const char *end = strstr(at + 2, "*/");
+	return end ? (size_t)(end - at) + 2 : strlen(at);
+}
+
+/* From an opening quote to the closing one, which a backslash hides; a string of one line ends with it. */
+static size_t quoted(const char *at, size_t quotes)
+{
+	size_t length = quotes;
+	for (; at[length]; length++) {
+		if (at[length] == '\\' && at[length + 1]) {
+			length++;
+			continue;
+		}
+		if (quotes == 1 && at[length] == '\n')
+			return length;
+		if (strncmp(at + length, at, quotes) == 0)
+			return length + quotes;
+	}
+	return length;
+}
+
+static size_t python_string(const char *at)
+{
+	size_t prefix = strspn(at, "rRbBuUfF");
+	const char *open = at + prefix;
+	if (prefix > 2 || (*open != '"' && *open != '\''))
+		return 0;
+	bool triple = open[1] == open[0] && open[2] == open[0];
+	return prefix + quoted(open, triple ? 3 : 1);
+}
+
+/* R"delimiter( ... )delimiter" */
+static size_t raw_string(const char *at)
+{
+	enum { most_delimiter = 16 };
+	char end[most_delimiter + 3] = ")";
+	size_t delimiter = strcspn(at + 2, "(\") \\\t\n");
+	if (delimiter > most_delimiter || at[2 + delimiter] != '(')
+		return 0;
+	memcpy(end + 1, at + 2, delimiter);
+	end[1 + delimiter] = '"';
+	const char *close = strstr(at + 3 + delimiter, end);
+	return close ? (size_t)(close - at) + delimiter + 2 : strlen(at);
+}
+
+static size_t cuda_string(const char *at)
+{
+	size_t prefix = strncmp(at, "u8", 2) == 0 ? 2 : *at && strchr("LuU", *at) ? 1 : 0;
+	const char *open = at + prefix;
+	if (open[0] == 'R' && open[1] == '"') {
+		size_t raw = raw_string(open);
+		return raw ? prefix + raw : 0;
+	}
+	return *open == '"' || *open == '\'' ? prefix + quoted(open, 1) : 0;
+}
+
+static size_t string(const struct tokenizer *tokenizer)
+{
+	return tokenizer->language == SOURCE_PYTHON ? python_string(tokenizer->at) : cuda_string(tokenizer->at);
+}
+
+/* With a point, an exponent, a base and endings; "1'000" in C++, "1_000" in Python. */
+static size_t number(const struct tokenizer *tokenizer)
+{
+	const char *at = tokenizer->at;
+	bool is_hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+	size_t length = 0;
+	if (!isdigit((unsigned char)at[*at == '.']))
+		return 0;
+	for (;; length++) {
+		char byte = at[length], before = length ? at[length - 1] : '\0';
+		bool is_sign = (byte == '+' || byte == '-') && before && strchr(is_hex ? "pP" : "eE", before);
+		bool parts = byte == '\'' && tokenizer->language == SOURCE_CUDA && isalnum((unsigned char)at[length + 1]);
+		if (!isalnum((unsigned char)byte) && byte != '.' && byte != '_' && !is_sign && !parts)
+			return length;
+	}
+}
+
+static size_t directive(const struct tokenizer *tokenizer)
+{
+	bool is_python = tokenizer->language == SOURCE_PYTHON;
+	const char *at = tokenizer->at;
+	if (*at != (is_python ? '@' : '#') || !begins_line(tokenizer))
+		return 0;
+	size_t length = 1 + strspn(at + 1, " \t");
+	length += word_length(at + length);
+	while (is_python && at[length] == '.' && word_length(at + length + 1))
+		length += 1 + word_length(at + length + 1);
+	return length;
+}
+
+static size_t keyword(const struct tokenizer *tokenizer)
+{
+	size_t length = word_length(tokenizer->at);
+	return length && is_keyword(tokenizer->language, tokenizer->at, length) ? length : 0;
+}
+
+/* In this order: a string's prefix would be a word as well. */
+static const struct lexeme {
+	enum token_kind kind;
+	size_t (*length)(const struct tokenizer *tokenizer);
+} LEXEMES[] = {
+	{ TOKEN_COMMENT, comment }, { TOKEN_STRING, string }, { TOKEN_NUMBER, number }, { TOKEN_DIRECTIVE, directive },
+	{ TOKEN_KEYWORD, keyword },
+};
+
+static struct token lexeme_at(const struct tokenizer *tokenizer)
+{
+	for (size_t i = 0; i < COUNT(LEXEMES); i++) {
+		size_t length = LEXEMES[i].length(tokenizer);
+		if (length)
+			return (struct token){ LEXEMES[i].kind, tokenizer->at, length };
+	}
+	size_t word = word_length(tokenizer->at);
+	return (struct token){ TOKEN_PLAIN, tokenizer->at, word ? word : 1 };
+}
+
+bool token_next(struct tokenizer *tokenizer, struct token *token)
+{
+	*token = (struct token){ TOKEN_PLAIN, tokenizer->at, 0 };
+	if (tokenizer->language == SOURCE_TEXT)
+		token->length = strlen(tokenizer->at);
+	while (tokenizer->language != SOURCE_TEXT && *tokenizer->at) {
+		struct token next = lexeme_at(tokenizer);
+		if (next.kind != TOKEN_PLAIN && token->length)
+			return true;
+		tokenizer->at += next.length;
+		if (next.kind != TOKEN_PLAIN) {
+			*token = next;
+			return true;
+		}
+		token->length += next.length;
+	}
+	tokenizer->at = token->text + token->length;
+	return token->length > 0;
+}

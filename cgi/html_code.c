@@ -1,0 +1,78 @@
+/* Numbered lines in colours. */
+#include "cgi/highlight.h"
+#include "cgi/html.h"
+
+#include <string.h>
+
+/* Colours make a page several times as long as its code. */
+enum { most_coloured_bytes = 300 * 1000 };
+
+struct code_writer {
+	struct buffer *out;
+	struct buffer piece;   /* of the line, to be escaped */
+	size_t line;
+	bool is_open;          /* a line is */
+};
+
+static void open_line(struct code_writer *writer)
+{
+	if (writer->is_open)
+		return;
+	size_t line = ++writer->line;
+	buffer_printf(writer->out, "<span class=\"line\" id=\"L%zu\"><a class=\"line-number\" href=\"#L%zu\">%zu</a>", line, line, line);
+	writer->is_open = true;
+}
+
+static void close_line(struct code_writer *writer)
+{
+	open_line(writer);
+	buffer_text(writer->out, "\n</span>");
+	writer->is_open = false;
+}
+
+static void write_piece(struct code_writer *writer, const char *text, size_t length, enum token_kind kind)
+{
+	static const char *const names[] = {
+		[TOKEN_COMMENT] = "comment", [TOKEN_STRING] = "string", [TOKEN_NUMBER] = "number", [TOKEN_KEYWORD] = "keyword",
+		[TOKEN_DIRECTIVE] = "directive",
+	};
+	open_line(writer);
+	if (!length)
+		return;
+	buffer_clear(&writer->piece);
+	buffer_append(&writer->piece, text, length);
+	if (kind != TOKEN_PLAIN)
+		buffer_printf(writer->out, "<span class=\"%s\">", names[kind]);
+	html_text(writer->out, writer->piece.data);
+	if (kind != TOKEN_PLAIN)
+		buffer_text(writer->out, "</span>");
+}
+
+/* A stretch that goes over several lines begins anew in each of them. */
+static void write_token(struct code_writer *writer, const struct token *token)
+{
+	const char *at = token->text, *end = token->text + token->length;
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = newline ? newline : end;
+		/* The break of "\r\n" may begin the next stretch: a comment ends before it. */
+		bool has_return = stop > at && stop[-1] == '\r' && *stop == '\n';
+		write_piece(writer, at, (size_t)(stop - at) - has_return, token->kind);
+		if (newline)
+			close_line(writer);
+		at = stop + (newline != NULL);
+	}
+}
+
+void html_code(struct buffer *out, const char *code, const char *file_name)
+{
+	struct code_writer writer = { .out = out };
+	bool is_light = strlen(code) <= most_coloured_bytes;
+	struct tokenizer tokenizer = { is_light ? source_language_of(file_name) : SOURCE_TEXT, code, code };
+	struct token token;
+	while (token_next(&tokenizer, &token))
+		write_token(&writer, &token);
+	if (writer.is_open)
+		close_line(&writer);
+	buffer_free(&writer.piece);
+}

@@ -1,0 +1,115 @@
+// What participants do with their submissions, in a real browser: send one again, compare two, withdraw one, copy a source. The
+// worker's GPUs and podium-run are pretended: python3 tests/lib/instance.py --pretend node tests/browser/participants.test.mjs
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { looksRight } from './checks.mjs';
+import { closeBrowser, EVAL, logIn, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, WRONG } from './visitor.mjs';
+
+test.after(closeBrowser);
+
+const BOARD = 'again';
+const TASK = `lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 64}, {size: 128}]
+templates: {Python: template.py}
+`;
+const timed = (ns) => ({ runs: 100, mean_ns: ns, std_ns: 9, err_ns: 1, best_ns: ns - 8, worst_ns: ns + 9 });
+const code = (ns, rest) => `# ${JSON.stringify({ cases: [timed(ns / 2), timed(ns)], verdict: { score_ns: ns, score_err_ns: 1 } })}\n${rest}`;
+const FIRST = code(32000, '@staticmethod\ndef custom_kernel(data):\n\treturn data + 1.5  # "quick" <b>\n');
+const SECOND = code(24000, '@staticmethod\ndef custom_kernel(data):\n\t"""Said\n\tover two lines."""\n\treturn data\n');
+
+const main = (page) => page.locator('main');
+let furnished;
+
+// Once for this file: a leaderboard, and two results of ada.
+function furnish() {
+	furnished ??= (async () => {
+		const { page: admin, context } = await visit({ watch: false });
+		await logInAsAdmin(admin);
+		await admin.goto('/admin/leaderboards/new');
+		await admin.getByLabel('Name', { exact: true }).fill(BOARD);
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': TASK, 'eval.py': EVAL, 'template.py': WRONG }));
+		await admin.locator('input[name=gpu][value=H200]').check();
+		await admin.getByRole('button', { name: 'Create the leaderboard' }).click();
+		await admin.waitForURL(`**/leaderboard/${BOARD}`);
+		await context.close();
+		const { page, context: own } = await visit({ watch: false });
+		await register(page, 'ada');
+		const ids = [];
+		for (const source of [FIRST, SECOND]) {
+			ids.push(await submit(page, BOARD, { code: source, mode: 'Ranked' }));
+			assert.equal(await verdictOf(page), 'passed');
+		}
+		await own.close();
+		return ids;
+	})();
+	return furnished;
+}
+
+async function comeAs(come, name, options) {
+	const page = await come(options);
+	await logIn(page, name);
+	return page;
+}
+
+scene('two of the history are compared, with and without scripts', async (come) => {
+	const [first, second] = await furnish();
+	for (const scripts of [true, false]) {
+		const page = await comeAs(come, 'ada', { scripts });
+		await page.goto('/mine');
+		await page.getByLabel(`Compare ${first}, as the first`).check();
+		await page.getByLabel(`Compare ${second}, as the second`).check();
+		await page.getByRole('button', { name: 'Compare the two that are chosen' }).click();
+		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare' && searchParams.get('a') === String(first)
+			&& searchParams.get('b') === String(second));
+		await main(page).getByText('25 % faster').first().waitFor();
+		await main(page).locator('del', { hasText: 'data + 1.5' }).waitFor();
+		await main(page).locator('ins', { hasText: 'over two lines' }).waitFor();
+	}
+});
+
+scene('the pages of participants are right for everybody, light and dark, narrow and wide', async (come) => {
+	const [first, second] = await furnish();
+	const page = await comeAs(come, 'ada');
+	for (const path of ['/mine', '/mine?mode=test', `/leaderboard/${BOARD}/mine`, `/compare?a=${first}&b=${second}`, `/compare?b=${second}`,
+		`/submission/${second}`, `/submission/${first}/withdraw`, `/submission/${first}/note`, `/leaderboard/${BOARD}/submit?from=${first}`,
+		`/leaderboard/${BOARD}/submit?template=Python`]) {
+		await page.goto(path);
+		await looksRight(page);
+	}
+});
+
+scene('a source is copied as it was sent, and a line of it has an address', async (come) => {
+	const [, second] = await furnish();
+	const page = await comeAs(come, 'ada');
+	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+	await page.goto(`/submission/${second}#L3`);
+	assert.match(await page.locator('.line:target').textContent(), /^3def custom_kernel/);
+	await main(page).getByRole('button', { name: 'Copy' }).click();
+	await main(page).getByText('Copied').waitFor();
+	assert.equal(await page.evaluate(() => navigator.clipboard.readText()), SECOND);
+});
+
+scene('a submission is sent again from its page and withdrawn without scripts', async (come) => {
+	const [first] = await furnish();
+	const page = await comeAs(come, 'ada', { scripts: false });
+	await page.goto(`/submission/${first}`);
+	await main(page).getByRole('link', { name: 'Submit again…' }).click();
+	assert.equal(await page.getByLabel('or pasted code').inputValue(), FIRST);
+	assert.ok(await page.getByRole('radio', { name: /^Ranked/ }).isChecked());
+	await page.getByRole('button', { name: 'Submit', exact: true }).click();
+	await page.waitForURL(/\/submission\/\d+$/);
+	const again = Number(page.url().match(/\d+$/)[0]);
+	assert.equal(await verdictOf(page), 'passed');
+	await page.goto(`/submission/${again}/withdraw`);
+	await page.getByLabel(`Type the number ${again} to confirm`).fill(String(again));
+	await page.getByRole('button', { name: `Withdraw submission ${again}` }).click();
+	await main(page).getByText('it is in no ranking any more').waitFor();
+	await main(page).getByRole('button', { name: 'Let it count again' }).click();
+	await main(page).getByText('The submission counts again.').waitFor();
+});

@@ -1,0 +1,76 @@
+/* Source code in colours: the stretches are the text, none is empty or cuts a character, and of the page's elements nothing is
+ * left but the text with its lines ended alike. Input: a byte for the language, then the code. */
+#include "cgi/highlight.h"
+
+#include "tests/fuzz/fuzz.h"
+
+static void check_tokens(enum source_language language, const char *code)
+{
+	struct tokenizer tokenizer = { language, code, code };
+	struct token token;
+	size_t at = 0;
+	while (token_next(&tokenizer, &token)) {
+		require(token.length > 0 && token.text == code + at);
+		require(text_is_utf8(token.text, token.length));
+		at += token.length;
+	}
+	require(code[at] == '\0');
+}
+
+/* Leaves out an element that may stand here; a number's text goes with its link. */
+static const char *skip_element(const char *at, int *depth)
+{
+	static const char number[] = "<a class=\"line-number\"";
+	if (strncmp(at, number, strlen(number)) == 0)
+		return strstr(at, "</a>") + strlen("</a>");
+	*depth += strncmp(at, "<span class=\"", strlen("<span class=\"")) == 0 ? 1 : -1;
+	require(*depth >= 0 && *depth <= 2 && (strncmp(at, "<span ", 6) == 0 || strncmp(at, "</span>", 7) == 0));
+	return strchr(at, '>') + 1;
+}
+
+static char unescape(const char **at)
+{
+	static const struct { const char *entity; char byte; } entities[] = {
+		{ "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&#39;", '\'' },
+	};
+	for (size_t i = 0; i < COUNT(entities); i++)
+		if (strncmp(*at, entities[i].entity, strlen(entities[i].entity)) == 0) {
+			*at += strlen(entities[i].entity);
+			return entities[i].byte;
+		}
+	require(!strchr("&<>\"'", **at));
+	return *(*at)++;
+}
+
+static void check_html(const char *code, const char *file_name)
+{
+	cleanup_buffer struct buffer out = {0}, text = {0}, wanted = {0};
+	int depth = 0;
+	html_code(&out, code, file_name);
+	for (const char *at = buffer_string(&out); *at;)
+		if (*at == '<')
+			at = skip_element(at, &depth);
+		else
+			buffer_byte(&text, unescape(&at));
+	require(depth == 0);
+	for (const char *at = code; *at; at++)
+		if (*at != '\r' || at[1] != '\n')
+			buffer_byte(&wanted, *at);
+	if (wanted.length && wanted.data[wanted.length - 1] != '\n')
+		buffer_byte(&wanted, '\n');
+	require(strcmp(buffer_string(&text), buffer_string(&wanted)) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	static const char *const names[] = { "x.txt", "x.py", "x.cu" };
+	if (!length)
+		return 0;
+	enum source_language language = (enum source_language)(bytes[0] % COUNT(names));
+	cleanup_free char *code = fuzz_string(bytes + 1, length - 1);
+	if (!text_is_utf8(code, strlen(code)))
+		return 0;
+	check_tokens(language, code);
+	check_html(code, names[language]);
+	return 0;
+}

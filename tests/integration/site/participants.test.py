@@ -1,0 +1,459 @@
+#!/usr/bin/env python3
+"""What participants do with what they have submitted: compare, withdraw, resubmit, write a note, find it again. Through nginx and
+a real worker, whose podium-run says what it is told."""
+import html
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from pretend import PretendedRun  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+scratch = tempfile.TemporaryDirectory(prefix="podium-participants.")
+podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B", "build/release") / "podium-run")
+os.chmod(scratch.name, 0o755)
+site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
+sql = site.sql
+anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
+PASSWORD = "a long password"
+HOSTILE = "<script>alert(1)</script>\"'&"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+templates: {Python: template.py}
+tests: [{seed: 1}]
+benchmarks: [{size: 64}, {size: 128}]
+"""
+TEMPLATE = "def custom_kernel(data):\n    return data  # <from the template>\n"
+
+
+def prepare():
+	folder = site.var / "tasks" / "small"
+	folder.mkdir(parents=True)
+	(folder / "task.yml").write_text(TASK)
+	(folder / "eval.py").write_text("print()\n")
+	(folder / "template.py").write_text(TEMPLATE)
+	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
+	answer = subprocess.run([site.admin_program, "task", "load", str(folder)], capture_output=True, text=True, env=environment)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	for client, name in ((ada, "ada"), (dora, "dora"), (admin, "root-of-all")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+
+
+def until(condition, limit_s=60):
+	end = time.time() + limit_s
+	while time.time() < end:
+		value = condition()
+		if value:
+			return value
+		time.sleep(0.05)
+	raise AssertionError(f"it did not happen within {limit_s} s")
+
+
+def submit(client, code="x = 1\n", mode="ranked", name=None):
+	files = [("file", name, code.encode())] if name else []
+	fields = [("mode", mode), ("gpu", "CPU")] + ([] if name else [("code", code)])
+	answer = client.post("/leaderboard/small/submit", fields, files, form="/leaderboard/small/submit")
+	if answer.status != 303:
+		raise AssertionError(f"{answer.status}: {answer.words()[:800]}")
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x = 1\n", mode="ranked", name=None, **says):
+	"""A submission that has run with these times."""
+	cases = [{"spec": f"size: {64 << i}", "runs": 100, "mean_ns": ns, "std_ns": 1.0, "err_ns": err_ns, "best_ns": ns, "worst_ns": ns}
+		for i, ns in enumerate(times_ns)]
+	score = {"score_ns": score_ns or times_ns[-1], "score_err_ns": err_ns} if mode == "ranked" else {}
+	podium_run.say(**{mode: {"cases": cases, **score, **says}})
+	number = submit(client, code, mode, name)
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
+	return number
+
+
+def fresh(client, path):
+	"""Not what nginx keeps for a second."""
+	answer = client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
+	page = Page()
+	page.feed(answer.text)
+	equal(page.faults, [])
+	return answer
+
+
+def words(client, path):
+	return re.sub(r" ([,.:])", r"\1", fresh(client, path).words())
+
+
+def links(client, path):
+	page = Page()
+	page.feed(fresh(client, path).text)
+	return page.links
+
+
+# ---- comparing two submissions ----
+
+@test
+def two_of_ones_own_are_compared_shape_by_shape():
+	prepare()
+	first = ended(ada, (1000.0, 2000.0), code="import torch\n\n\ndef custom_kernel(data):\n    return data\n",
+		environment={"device": "a CPU", "driver": "1.0", "torch": "2.3"})
+	second = ended(ada, (800.0, 2000.5), code="import torch\n\n\ndef custom_kernel(data):\n    return data + 0  # <b>\n",
+		environment={"device": "a CPU", "driver": "2.0", "torch": "2.3"})
+	page = words(ada, f"/compare?a={first}&b={second}")
+	contains(page, "size: 64 1.000 ± 0.001 µs 800.0 ± 1.0 ns 20 % faster")
+	contains(page, "size: 128 2.000 ± 0.001 µs 2.001 ± 0.001 µs within noise")
+	contains(page, "Driver 1.0 2.0")
+	lacks(page, "2.3")
+	contains(page, "5 return data 5 return data + 0 # <b>")
+	contains(page, "1 line of")
+	contains(words(ada, f"/compare?a={second}&b={first}"), "800.0 ± 1.0 ns 1.000 ± 0.001 µs 25 % slower")
+
+
+@test
+def strangers_see_the_times_of_both_and_no_source():
+	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
+	for client in (anyone, dora):
+		page = words(client, f"/compare?a={first}&b={second}")
+		contains(page, "20 % faster")
+		contains(page, "you may not see both of them")
+		lacks(page, "return data")
+	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 WHERE name = 'small'")
+	contains(words(anyone, f"/compare?a={first}&b={second}"), "return data")
+	sql("UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = 'small'")
+
+
+@test
+def times_that_an_admin_doubts_are_not_compared_for_strangers():
+	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
+	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3) WHERE submission_id = {second}")
+	lacks(words(anyone, f"/compare?a={first}&b={second}"), "800.0")
+	contains(words(ada, f"/compare?a={first}&b={second}"), "800.0")
+	contains(words(admin, f"/compare?a={first}&b={second}"), "800.0")
+	sql(f"UPDATE jobs SET held_at = NULL WHERE submission_id = {second}")
+
+
+@test
+def a_submission_is_the_same_as_itself_and_one_that_is_none_is_not_found():
+	first = int(sql("SELECT MIN(id) FROM submissions")[0][0])
+	contains(words(ada, f"/compare?a={first}&b={first}"), "the same, byte for byte")
+	equal(anyone.get(f"/compare?a={first}&b=999999").status, 404)
+	contains(words(anyone, f"/compare?a={first}&b=999999"), "no submission with the number 999999")
+	for wrong in ("x", "-1", "1e3", HOSTILE.replace("&", "%26").replace('"', "%22").replace("<", "%3C")):
+		answer = fresh(ada, f"/compare?a={first}&b={wrong}")
+		equal(answer.status, 200)
+		contains(answer.words(), "digits only")
+		lacks(answer.text, "<script>alert")
+
+
+@test
+def with_one_of_two_the_others_of_the_leaderboard_are_offered():
+	first, second = sorted(int(row[0]) for row in sql("SELECT id FROM submissions"))
+	contains(links(ada, f"/compare?b={second}"), f"/compare?a={first}&b={second}")
+	contains(links(ada, f"/compare?a={second}"), f"/compare?a={second}&b={first}")
+	lacks(links(dora, f"/compare?b={second}"), f"/compare?a={first}&b={second}")
+	contains(links(ada, f"/submission/{second}"), f"/compare?b={second}")
+
+
+# ---- what a result changed ----
+
+def ranks():
+	return [(row[0], int(row[1]), int(row[2])) for row in
+		sql("SELECT u.name, r.submission_id, r.place FROM ranking r JOIN users u ON u.id = r.user_id ORDER BY r.position")]
+
+
+def rebuilt():
+	"""The ranking is what a rebuild from the jobs makes of them."""
+	before = sql("SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position")
+	user = subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user}
+	subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, capture_output=True, env=environment)
+	equal(sql("SELECT gpu, user_id, submission_id, job_id, position, place FROM ranking ORDER BY gpu, position"), before)
+
+
+@test
+def the_page_says_what_a_result_changed_for_its_user():
+	sql("DELETE FROM submissions")
+	first = ended(ada, score_ns=1000.0)
+	contains(words(anyone, f"/submission/{first}"), "The first result that counts, 1st on CPU.")
+	other = ended(dora, score_ns=900.0)
+	slower = ended(ada, score_ns=1100.0)
+	contains(words(anyone, f"/submission/{slower}"), "10 % slower than ada's best on CPU was then.")
+	better = ended(ada, score_ns=800.0)
+	contains(words(anyone, f"/submission/{better}"), "2nd → 1st on CPU, 20 % faster than ada's best before.")
+	again = ended(ada, score_ns=600.0)
+	contains(words(anyone, f"/submission/{again}"), "Still 1st on CPU, 25 % faster than ada's best before.")
+	contains(words(anyone, f"/submission/{other}"), "The first result that counts, 1st on CPU.")
+	equal(ranks(), [("ada", again, 1), ("dora", other, 2)])
+
+
+@test
+def a_test_run_has_changed_nothing():
+	number = ended(ada, mode="test", times_ns=())
+	page = words(ada, f"/submission/{number}")
+	for wrong in ("faster than", "slower than", "first result"):
+		lacks(page, wrong)
+
+
+# ---- withdrawing ----
+
+@test
+def withdrawing_needs_the_number_and_leaves_the_place_to_the_next_best():
+	best, next_best = ranks()[0][1], int(sql("SELECT MAX(s.id) FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 800")[0][0])
+	contains(links(ada, f"/submission/{best}"), f"/submission/{best}/withdraw")
+	page = words(ada, f"/submission/{best}/withdraw")
+	contains(page, f"It leaves the 1st place on CPU; your next best, {next_best}, is ranked instead.")
+	answer = ada.post(f"/submission/{best}/withdraw", [("number", "1234")])
+	equal(answer.status, 422)
+	contains(answer.words(), f"Type {best} to confirm.")
+	equal(ranks()[0][1], best)
+	answer = ada.post(f"/submission/{best}/withdraw", [("number", best)])
+	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{best}?done=withdrawn"))
+	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
+	equal(ranks()[0][1], next_best)
+	page = words(anyone, f"/submission/{best}")
+	contains(page, "It was withdrawn by its author, so it is in no ranking.")
+	contains(page, "Passed on CPU; it was withdrawn, so it is not ranked.")
+	lacks(page, "Let it count again")
+	rebuilt()
+
+
+@test
+def with_the_last_one_the_user_leaves_the_ranking():
+	for number in [row[0] for row in sql("SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
+			"WHERE u.name = 'ada' AND s.mode = 'ranked' AND s.withdrawn_at IS NULL")]:
+		equal(ada.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
+	equal([(name, place) for name, _, place in ranks()], [("dora", 1)])
+	lacks(words(anyone, "/leaderboard/small"), "ada")
+	rebuilt()
+
+
+@test
+def what_was_withdrawn_can_count_again():
+	best = int(sql("SELECT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.score_ns = 600")[0][0])
+	contains(words(ada, f"/submission/{best}"), "Let it count again")
+	for _ in range(2):
+		answer = ada.post(f"/submission/{best}/restore", form=f"/submission/{best}")
+		equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{best}?done=restored"))
+	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
+	contains(words(anyone, f"/submission/{best}"), "Ranked 1st on CPU.")
+	rebuilt()
+
+
+@test
+def only_its_author_withdraws_and_only_what_has_ended():
+	best = ranks()[0][1]
+	for client in (dora, admin):
+		equal(client.get(f"/submission/{best}/withdraw").status, 403)
+		token = client.csrf("/account")
+		for deed in ("withdraw", "restore", "note"):
+			equal(client.post(f"/submission/{best}/{deed}", [("number", best)], csrf=token).status, 403)
+	equal(anyone.get(f"/submission/{best}/withdraw").status, 303)
+	equal(ada.post(f"/submission/{best}/withdraw", [("number", best)], csrf="wrong").status, 403)
+	podium_run.say(ranked={"hang": True})
+	number = submit(ada)
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "running")
+	answer = ada.post(f"/submission/{number}/withdraw", [("number", number)])
+	equal(answer.status, 409)
+	contains(answer.words(), "has not ended yet")
+	lacks(links(ada, f"/submission/{number}"), f"/submission/{number}/withdraw")
+	contains(links(ada, f"/submission/{number}/withdraw"), f"/submission/{number}/cancel")
+	equal(ada.post(f"/submission/{number}/cancel").status, 303)
+	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
+	equal(ranks()[0][1], best)
+
+
+@test
+def a_held_result_that_was_withdrawn_is_not_ranked_by_its_release():
+	number = ended(dora, score_ns=100.0)
+	sql(f"UPDATE jobs SET held_at = UTC_TIMESTAMP(3), held_reason = 'Too fast.' WHERE submission_id = {number}")
+	equal(dora.post(f"/submission/{number}/withdraw", [("number", number)]).status, 303)
+	answer = admin.post("/admin/review", [("submission", number), ("gpu", "CPU"), ("action", "release")])
+	equal(answer.status, 303)
+	if number in [submission for _, submission, _ in ranks()]:
+		raise AssertionError("it is ranked")
+	rebuilt()
+
+
+# ---- notes ----
+
+@test
+def a_note_is_its_authors_and_the_admins():
+	number = ranks()[0][1]
+	answer = ada.post(f"/submission/{number}/note", [("note", "tried float4 " + HOSTILE)])
+	equal((answer.status, answer.location.removeprefix(site.url)), (303, f"/submission/{number}?done=noted"))
+	contains(words(ada, f"/submission/{number}"), "My note: tried float4 " + HOSTILE)
+	contains(words(admin, f"/submission/{number}"), "The author’s note: tried float4")
+	for client in (anyone, dora):
+		lacks(words(client, f"/submission/{number}"), "float4")
+	for wrong in ("x" * 501, "two\nlines", "\u202eturned"):
+		answer = ada.post(f"/submission/{number}/note", [("note", wrong)])
+		equal(answer.status, 422)
+		contains(answer.words(), "The note")
+	equal(ada.post(f"/submission/{number}/note", [("note", "")]).status, 303)
+	lacks(words(ada, f"/submission/{number}"), "My note")
+
+
+# ---- finding them again ----
+
+def shown(path):
+	return [int(link.rsplit("/", 1)[1]) for link in links(ada, path) if re.fullmatch(r"/submission/\d+", link)]
+
+
+def those(condition):
+	return [int(row[0]) for row in sql("SELECT DISTINCT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN jobs j ON j.submission_id = s.id "
+		f"WHERE u.name = 'ada' AND {condition} ORDER BY s.id DESC")]
+
+
+@test
+def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
+	ended(ada, verdict="wrong answer", mode="test", times_ns=(), reason="Not the same.")
+	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL 40 DAY ORDER BY id LIMIT 3")
+	every = those("1")
+	equal(shown("/mine"), every)
+	equal(sorted(set(shown("/leaderboard/small/mine")), reverse=True), every)
+	for query, condition in (("mode=ranked", "s.mode = 'ranked'"), ("result=wrong+answer", "j.verdict = 'wrong answer'"),
+			("result=cancelled&mode=ranked", "j.verdict = 'cancelled'"), ("gpu=CPU", "1"), ("leaderboard=small", "1")):
+		found = those(condition)
+		if not found:
+			raise AssertionError(f"none fits {condition}")
+		equal(shown(f"/mine?{query}"), found)
+	today = time.strftime("%Y-%m-%d", time.gmtime())
+	equal(shown(f"/mine?from={today}"), those(f"s.submitted_at >= '{today}'"))
+	equal(shown(f"/mine?to={today}&from=2000-01-01"), every)
+	equal(shown("/mine?to=2001-01-01"), [])
+	for nothing in ("mode=profile", "gpu=H200", "leaderboard=other", "result=held"):
+		equal(shown(f"/mine?{nothing}"), [])
+		contains(words(ada, f"/mine?{nothing}"), "None of your submissions is like that.")
+	contains(fresh(ada, "/mine?mode=ranked").text, '<option value="ranked" selected>')
+	equal(fresh(ada, "/leaderboard/small/mine?mode=test").status, 200)
+	equal([number for number in shown("/leaderboard/small/mine?mode=test")], those("s.mode = 'test'"))
+
+
+@test
+def a_filter_that_means_nothing_is_refused_with_a_sentence():
+	for query, sentence in (("mode=fast", "is not a mode"), ("from=yesterday", "is not a day"), ("to=2026-13-01", "is not a day"),
+			("result=good", "is not a verdict"), ("gpu=%C3%A4", "is not the name of a device"),
+			("leaderboard=%3Cscript%3E", "is not the name of a leaderboard")):
+		answer = fresh(ada, f"/mine?{query}")
+		equal(answer.status, 400)
+		contains(answer.words(), sentence)
+		lacks(answer.text, "<script>alert")
+	equal(anyone.get("/mine").status, 303)
+
+
+@test
+def pages_of_the_history_keep_its_filters():
+	ids = sql("SELECT leaderboard_id, task_version_id, user_id, HEX(sha256) FROM submissions WHERE mode = 'ranked' AND user_id = "
+		"(SELECT id FROM users WHERE name = 'ada') LIMIT 1")[0]
+	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
+		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), 'benchmark' FROM seq_1_to_120")
+	for path in ("/mine?mode=benchmark", "/leaderboard/small/mine?mode=benchmark"):
+		pages, at = [], path
+		while at:
+			pages.append(shown(at))
+			at = next((link for link in links(ada, at) if "before=" in link), None)
+		equal([len(page) for page in pages], [50, 50, 20])
+		equal([number for page in pages for number in page], sorted((n for page in pages for n in page), reverse=True))
+	sql("DELETE FROM submissions WHERE mode = 'benchmark'")
+
+
+@test
+def two_of_the_history_are_chosen_for_comparison():
+	page = fresh(ada, "/mine").text
+	first, second = shown("/mine")[:2]
+	contains(page, f'name="a" value="{first}"')
+	contains(page, f'name="b" value="{second}"')
+	contains(page, 'action="/compare"')
+
+
+# ---- the form ----
+
+def checked(page):
+	"""The boxes and circles that are ticked."""
+	return sorted(re.findall(r'value="([^"]*)" checked', page.text))
+
+
+def typed(page):
+	return html.unescape(re.search(r"<textarea[^>]*>\n?(.*?)</textarea>", page.text, re.S)[1])
+
+
+FORM = "/leaderboard/small/submit"
+
+
+@test
+def the_form_remembers_the_last_choices_of_a_user_for_a_leaderboard():
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B200', 2 FROM leaderboards WHERE name = 'small'")
+	fresh_user = Client(site.url)
+	equal(fresh_user.post("/register", [("name", "new"), ("password", PASSWORD)]).status, 303)
+	equal(checked(fresh(fresh_user, FORM)), ["test"])
+	podium_run.say(benchmark={})
+	number = submit(ada, mode="benchmark")
+	page = fresh(ada, FORM)
+	equal(checked(page), ["CPU", "benchmark"])
+	contains(page.words(), f"Mode and devices are those of submission {number}")
+	equal(typed(page), "")
+	equal(checked(fresh(fresh_user, FORM)), ["test"])
+	answer = ada.post(FORM, [("mode", "ranked"), ("gpu", "B200"), ("code", "not python(")], csrf=None)
+	equal(answer.status, 303)
+	equal(checked(fresh(ada, FORM)), ["B200", "ranked"])
+	wrong = ada.post(FORM, [("mode", "test"), ("gpu", "CPU"), ("code", "")])
+	equal((wrong.status, checked(wrong)), (422, ["CPU", "test"]))
+
+
+@test
+def a_submission_is_sent_again_from_its_page():
+	code = "# first line\n\n</textarea><script>alert(1)</script>\n"
+	number = ended(ada, code=code, mode="benchmark", times_ns=())
+	contains(links(ada, f"/submission/{number}"), f"{FORM}?from={number}")
+	page = fresh(ada, f"{FORM}?from={number}")
+	equal(typed(page), code)
+	equal(checked(page), ["CPU", "benchmark"])
+	contains(page.words(), f"The code is that of submission {number}")
+	equal(fresh(dora, f"{FORM}?from={number}").status, 404)
+	lacks(fresh(anyone, f"{FORM}?from={number}").text, "first line")
+	equal(fresh(admin, f"{FORM}?from={number}").status, 200)
+	equal(fresh(ada, f"{FORM}?from=999999").status, 404)
+	equal(ada.get(f"/submission/{number}/source?download=1").bytes, code.encode())
+
+
+@test
+def a_template_begins_in_the_form():
+	contains(links(ada, FORM), f"{FORM}?template=Python")
+	equal(typed(fresh(ada, f"{FORM}?template=python")), TEMPLATE)
+	answer = fresh(ada, f"{FORM}?template=%3Cb%3E")
+	equal(answer.status, 404)
+	contains(answer.words(), "small has no template")
+
+
+@test
+def what_the_server_will_do_stands_on_the_form():
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR WHERE name = 'small'")
+	page = words(ada, FORM)
+	contains(page, "Submissions are taken until")
+	contains(page, "in 3 days")
+	contains(page, "runs 1 test case (at most 180 s)")
+	contains(page, "times 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
+	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
+	lacks(words(ada, FORM), "Submissions are taken until")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+	scratch.cleanup()
+sys.exit(code)
