@@ -99,7 +99,7 @@ int page_history(struct request *request)
 		return rc;
 	view.ranks = ranks;
 	struct page page = page_make(request, arena_printf(request->arena, "My submissions to %s", board.name), "leaderboards");
-	view.state = board_state(board.deadline_ms, board.accepting, page.now_ms);
+	view.state = board_condition(&board, page.now_ms);
 	page.refresh_s = is_going_on(&view) ? reload_s : 0;
 	history_page(&request->body, &page, &view);
 	return 0;

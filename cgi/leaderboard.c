@@ -111,7 +111,7 @@ int page_leaderboard(struct request *request)
 	if (rc)
 		return rc;
 	page.title = board.name;
-	view.state = board_state(board.deadline_ms, board.accepting, page.now_ms);
+	view.state = board_condition(&board, page.now_ms);
 	view.may_edit = board_is_managed_by(&board, &request->viewer);
 	leaderboard_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;

@@ -6,6 +6,7 @@
 #include "lib/format.h"
 #include "lib/quote.h"
 #include "lib/submission.h"
+#include "lib/visibility.h"
 #include "templates/submit.h"
 
 #include <string.h>
@@ -74,9 +75,16 @@ static int say_when_to_retry(struct request *request, const struct leaderboard *
 	return 0;
 }
 
+static bool has_ended(const struct leaderboard *leaderboard)
+{
+	return leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms();
+}
+
 static const char *why_closed(struct request *request, const struct leaderboard *leaderboard)
 {
-	if (leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms()) {
+	if (leaderboard->archived_at_ms != TIME_NULL)
+		return "This leaderboard is in the archive and takes no submissions.";
+	if (has_ended(leaderboard) && !leaderboard->practice) {
 		format_text when;
 		format_utc(when, leaderboard->deadline_ms);
 		return arena_printf(request->arena, "The deadline of this leaderboard has passed: it was %s.", when);
@@ -121,6 +129,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 	form.task = task;
 	if (!form.closed)
 		form.closed = why_closed(request, leaderboard);
+	form.is_practice = !form.closed && has_ended(leaderboard);
 	struct page page = page_make(request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");
 	submit_page(&request->body, &page, &form);
 	return 0;
@@ -129,7 +138,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 int page_submit(struct request *request)
 {
 	struct leaderboard leaderboard;
-	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], &leaderboard, request->error);
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &leaderboard, request->error);
 	return rc ? rc : show(request, &leaderboard);
 }
 
@@ -155,7 +164,7 @@ int action_submit(struct request *request)
 {
 	struct leaderboard leaderboard;
 	int64_t id = 0;
-	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], &leaderboard, request->error);
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &leaderboard, request->error);
 	if (rc)
 		return rc;
 	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode"),
@@ -177,13 +186,14 @@ int action_submit(struct request *request)
 
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name) };
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
-	"SELECT name FROM leaderboards WHERE accepting AND (deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) ORDER BY name");
+	"SELECT name FROM leaderboards l WHERE accepting AND archived_at IS NULL "
+	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " SQL_MAY_SEE("l") " ORDER BY name");
 
 static int show_anywhere(struct request *request)
 {
 	struct submit_form form = form_as_typed(request);
 	struct error own = {0};
-	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "");
+	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "i", request->viewer.id);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -213,7 +223,7 @@ static int find_target(struct request *request, const struct submission_request 
 	if (!name)
 		return fail_field(request->error, "leaderboard", "Choose a leaderboard, or begin the file with a line that names it: "
 			"#!POPCORN leaderboard NAME (in CUDA C++, //!POPCORN leaderboard NAME).");
-	rc = leaderboard_by_name(request->db, request->arena, name, leaderboard, request->error);
+	rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc == ERROR_NOT_FOUND ? fail_field(request->error, *chosen ? "leaderboard" : field,
 		"There is no leaderboard named %s.", quote(request->arena, name)) : rc;
 }

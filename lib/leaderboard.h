@@ -24,6 +24,10 @@ struct leaderboard {
 	int64_t accepting;        /* 0: closed by an admin */
 	int64_t sources_public_after_deadline;
 	int64_t created_at_ms;
+	const char *visibility;   /* "public", "closed", "hidden": lib/visibility.h */
+	int64_t practice;         /* takes submissions after the deadline, without a rank */
+	int64_t frozen_at_ms;     /* the public ranking stands still from then on; TIME_NULL: it does not */
+	int64_t archived_at_ms;   /* TIME_NULL: it is not */
 };
 
 struct actor { int64_t id; const char *name, *address; }; /* id 0: a command */
@@ -39,6 +43,10 @@ struct leaderboard_settings {
 
 int leaderboard_by_name(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard,
 	struct error *error);
+
+/* The same on behalf of a visitor, 0 for nobody: what he may not see is not found. */
+int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id, const char *name,
+	struct leaderboard *leaderboard, struct error *error);
 
 /* The chosen GPU models in their order. */
 int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,

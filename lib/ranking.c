@@ -2,6 +2,7 @@
 
 #include "lib/comparison.h"
 #include "lib/job.h"
+#include "lib/visibility.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,19 +38,24 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine"
 #define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
 	"AND NOT " SQL_IS_HELD("j")
+/* Practice never is; what ended after the freeze is not before that is lifted. */
+#define COUNTS "(NOT s.practice AND NOT EXISTS (SELECT 1 FROM leaderboards l WHERE l.id = s.leaderboard_id AND " \
+	SQL_IS_WITHHELD("l", "j") "))"
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"WHERE j.id = ? AND " IS_RANKED);
+static const struct statement COUNTED = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? AND " COUNTS);
 static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
-	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
+	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " AND " COUNTS " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
 static const struct statement BEST_OF_ALL = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, engine "
 	"FROM (SELECT " RANKED_JOB_FIELDS ", ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
 	"  ORDER BY j.score_ns, s.id) AS number "
-	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
+	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED " AND " COUNTS ") numbered "
 	"WHERE number = 1 ORDER BY task_version_id, gpu");
 static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
 	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place FROM ranking "
@@ -224,8 +230,15 @@ static bool is_better(const struct ranked_job *job, const struct ranked_job *cur
 static int take_in(struct database *db, struct arena *arena, const struct ranked_job *job, bool *changed, struct error *error)
 {
 	struct ranked_job current, best = *job;
+	struct id_row counted;
 	*changed = true;
-	int rc = database_row(db, arena, &CURRENT, &current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu,
+	/* Asked behind the lock, so that a freeze either sees this job in the ranking or is seen here. */
+	int rc = database_row(db, arena, &COUNTED, &counted, error, "i", job->job_id);
+	if (rc == ERROR_NOT_FOUND)
+		return *changed = false, 0;
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &CURRENT, &current, error, "iisi", job->leaderboard_id, job->task_version_id, job->gpu,
 		job->user_id);
 	if (rc == ERROR_NOT_FOUND)
 		return put_entry(db, job, error);

@@ -60,7 +60,8 @@ size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t
 
 /* Inside the transaction that finishes a passed ranked job: takes the job into the ranking if it is its
  * user's best there (or equal and earlier), brings positions and places up to date, and has it compared with its rivals.
- * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. ERROR_NOT_FOUND for a job that is
+ * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. Practice, and what ends while the
+ * ranking is frozen (lib/visibility.h), changes nothing. ERROR_NOT_FOUND for a job that is
  * none to be ranked, such as one that is held for review. */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
