@@ -1,0 +1,206 @@
+#include "lib/diff.h"
+
+#include <string.h>
+
+/* ---- lines ---- */
+
+static uint64_t hash_of(const char *text, size_t length)
+{
+	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
+	return hash;
+}
+
+static size_t count_lines(const char *text, size_t length)
+{
+	size_t lines = length && text[length - 1] != '\n';
+	for (size_t i = 0; i < length; i++)
+		lines += text[i] == '\n';
+	return lines;
+}
+
+static struct diff_text split(struct arena *arena, const char *text, size_t length)
+{
+	struct diff_text split = { .count = count_lines(text, length) };
+	split.lines = arena_array(arena, struct diff_line, split.count + 1);
+	for (size_t i = 0, at = 0; i < split.count; i++) {
+		const char *end = memchr(text + at, '\n', length - at);
+		size_t next = end ? (size_t)(end - text) : length, stop = next;
+		if (stop > at && text[stop - 1] == '\r')
+			stop--;
+		split.lines[i] = (struct diff_line){ text + at, stop - at, hash_of(text + at, stop - at), false };
+		at = next + 1;
+	}
+	return split;
+}
+
+static bool same(const struct diff_line *a, const struct diff_line *b)
+{
+	return a->hash == b->hash && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* ---- the fewest changes: E. W. Myers, "An O(ND) difference algorithm and its variations", 1986 ---- */
+
+/* Memory grows with the square of the changes (4 MB), time with comparisons; a pair that needs more is shown coarse. */
+enum { most_changes = 1000, most_lines = 1000 * 1000, most_work = 30 * 1000 * 1000, bytes_per_step = 64 };
+
+struct search {
+	struct diff_line *a, *b;         /* what lies between the common beginning and the common end */
+	int32_t a_count, b_count;
+	int32_t *reach[most_changes + 1];/* after d changes, how far into `a` each diagonal k = a - b comes: reach[d][k + d] */
+	int64_t work;
+};
+
+/* Whether the path on diagonal k comes down from k + 1, by an added line, rather than over from k - 1. */
+static bool comes_down(const int32_t *before, int32_t d, int32_t k)
+{
+	return k == -d || (k != d && before[k - 1 + d - 1] < before[k + 1 + d - 1]);
+}
+
+static int32_t follow(struct search *search, int32_t x, int32_t k)
+{
+	while (x < search->a_count && x - k < search->b_count && same(&search->a[x], &search->b[x - k])) {
+		search->work += 1 + (int64_t)(search->a[x].length / bytes_per_step);
+		x++;
+	}
+	return x;
+}
+
+/* One change more on every diagonal; whether that reaches both ends. */
+static bool advance(struct search *search, int32_t d)
+{
+	const int32_t *before = d ? search->reach[d - 1] : NULL;
+	for (int32_t k = -d; k <= d; k += 2) {
+		int32_t x = !d ? 0 : comes_down(before, d, k) ? before[k + 1 + d - 1] : before[k - 1 + d - 1] + 1;
+		x = follow(search, x, k);
+		search->reach[d][k + d] = x;
+		if (x == search->a_count && x - k == search->b_count)
+			return true;
+	}
+	search->work += d;
+	return false;
+}
+
+static void mark_path(struct search *search, int32_t d)
+{
+	for (int32_t k = search->a_count - search->b_count; d > 0; d--) {
+		const int32_t *before = search->reach[d - 1];
+		if (comes_down(before, d, k)) {
+			k++;
+			search->b[before[k + d - 1] - k].changed = true;
+		} else {
+			k--;
+			search->a[before[k + d - 1]].changed = true;
+		}
+	}
+}
+
+static void mark_all(struct search *search)
+{
+	for (int32_t i = 0; i < search->a_count; i++)
+		search->a[i].changed = true;
+	for (int32_t i = 0; i < search->b_count; i++)
+		search->b[i].changed = true;
+}
+
+/* Whether the fewest changes were found within the bounds. */
+static bool find_path(struct arena *arena, struct search *search)
+{
+	for (int32_t d = 0; d <= most_changes && search->work < most_work; d++) {
+		search->reach[d] = arena_array(arena, int32_t, 2 * d + 1);
+		if (advance(search, d)) {
+			mark_path(search, d);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- the whole ---- */
+
+static size_t count_changed(const struct diff_text *text)
+{
+	size_t changed = 0;
+	for (size_t i = 0; i < text->count; i++)
+		changed += text->lines[i].changed;
+	return changed;
+}
+
+struct diff diff_of(struct arena *arena, const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	struct diff diff = { .a = split(arena, a, a_length), .b = split(arena, b, b_length) };
+	size_t begin = 0, a_end = diff.a.count, b_end = diff.b.count;
+	while (begin < a_end && begin < b_end && same(&diff.a.lines[begin], &diff.b.lines[begin]))
+		begin++;
+	while (a_end > begin && b_end > begin && same(&diff.a.lines[a_end - 1], &diff.b.lines[b_end - 1]))
+		a_end--, b_end--;
+	struct search *search = arena_alloc(arena, sizeof *search);
+	*search = (struct search){ .a = diff.a.lines + begin, .b = diff.b.lines + begin,
+		.a_count = (int32_t)(a_end - begin), .b_count = (int32_t)(b_end - begin) };
+	bool one_side = !search->a_count || !search->b_count;
+	diff.is_coarse = !one_side && (a_end > most_lines || b_end > most_lines || !find_path(arena, search));
+	if (one_side || diff.is_coarse)
+		mark_all(search);
+	diff.removed = count_changed(&diff.a);
+	diff.added = count_changed(&diff.b);
+	return diff;
+}
+
+/* ---- rows ---- */
+
+struct writer {
+	struct arena *arena;
+	const struct diff *diff;
+	struct diff_row *rows; size_t count, most;
+	bool is_cut;
+};
+
+static void write_row(struct writer *writer, enum diff_kind kind, size_t a, size_t b, size_t skipped)
+{
+	if (writer->count == writer->most) {
+		writer->is_cut = true;
+		return;
+	}
+	const struct diff_line *line = kind == DIFF_GAP ? NULL : kind == DIFF_ADDED ? &writer->diff->b.lines[b - 1] : &writer->diff->a.lines[a - 1];
+	writer->rows[writer->count++] = (struct diff_row){
+		.kind = kind, .a = a, .b = b, .text = line ? arena_strndup(writer->arena, line->text, line->length) : "", .skipped = skipped,
+	};
+}
+
+/* `count` lines that are the same, from a and b on. At the ends of the texts only the side towards the change is shown. */
+static void write_same(struct writer *writer, size_t a, size_t b, size_t count, size_t context)
+{
+	bool first = !a && !b, last = a + count == writer->diff->a.count && b + count == writer->diff->b.count;
+	size_t head = first ? 0 : context, tail = last ? 0 : context;
+	size_t shown = head + tail, skipped = count > shown ? count - shown : 0;
+	for (size_t i = 0; i < count; i++) {
+		if (skipped && i == head) {
+			write_row(writer, DIFF_GAP, 0, 0, skipped);
+			i += skipped;
+			if (i >= count)
+				break;
+		}
+		write_row(writer, DIFF_SAME, a + i + 1, b + i + 1, 0);
+	}
+}
+
+size_t diff_rows(struct arena *arena, const struct diff *diff, size_t context, size_t most, struct diff_row **rows, bool *is_cut)
+{
+	const struct diff_text *a = &diff->a, *b = &diff->b;
+	struct writer writer = { .arena = arena, .diff = diff, .rows = arena_array(arena, struct diff_row, most + 1), .most = most };
+	for (size_t i = 0, j = 0; (i < a->count || j < b->count) && !writer.is_cut;) {
+		size_t begin = i;
+		while (i < a->count && j < b->count && !a->lines[i].changed && !b->lines[j].changed)
+			i++, j++;
+		if (i > begin)
+			write_same(&writer, begin, j - (i - begin), i - begin, context);
+		for (; i < a->count && a->lines[i].changed && !writer.is_cut; i++)
+			write_row(&writer, DIFF_REMOVED, i + 1, 0, 0);
+		for (; j < b->count && b->lines[j].changed && !writer.is_cut; j++)
+			write_row(&writer, DIFF_ADDED, 0, j + 1, 0);
+	}
+	*rows = writer.rows;
+	*is_cut = writer.is_cut;
+	return writer.count;
+}

@@ -1,0 +1,138 @@
+/* The difference of two texts: the fewest lines change, within bounds. */
+#include "lib/buffer.h"
+#include "lib/diff.h"
+#include "lib/scope.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The rows as text: " x", "-x", "+x", "@5" for a gap of five lines. */
+static void expect_rows(const char *a, const char *b, size_t context, const char *expected)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer got = {0};
+	struct diff diff = diff_of(arena, a, strlen(a), b, strlen(b));
+	struct diff_row *rows;
+	bool is_cut;
+	size_t count = diff_rows(arena, &diff, context, 1000, &rows, &is_cut);
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].kind == DIFF_GAP)
+			buffer_printf(&got, "@%zu\n", rows[i].skipped);
+		else
+			buffer_printf(&got, "%c%s\n", " -+"[rows[i].kind], rows[i].text);
+	assert_string_equal(buffer_string(&got), expected);
+	assert_false(is_cut);
+	assert_false(diff.is_coarse);
+}
+
+static void a_line_that_is_replaced_is_removed_and_added(void **state)
+{
+	(void)state;
+	expect_rows("a\nb\nc\n", "a\nx\nc\n", 3, " a\n-b\n+x\n c\n");
+}
+
+static void lines_that_only_move_apart_stay(void **state)
+{
+	(void)state;
+	expect_rows("a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 9, "-a\n-b\n c\n+b\n a\n b\n-b\n a\n+c\n");
+}
+
+static void what_is_far_from_a_change_is_a_gap(void **state)
+{
+	(void)state;
+	expect_rows("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\nx\n5\n6\n7\n8\n9\ny\n", 1, "@2\n 3\n-4\n+x\n 5\n@3\n 9\n+y\n");
+	expect_rows("x\n2\n3\n4\n5\n", "y\n2\n3\n4\n5\n", 2, "-x\n+y\n 2\n 3\n@2\n");
+}
+
+static void texts_without_lines_or_without_a_difference_have_none(void **state)
+{
+	(void)state;
+	expect_rows("", "", 3, "");
+	expect_rows("", "a\nb", 3, "+a\n+b\n");
+	expect_rows("a\n\n", "", 3, "-a\n-\n");
+	expect_rows("a\nb\n", "a\nb\n", 3, "@2\n");
+}
+
+static void how_a_line_ends_makes_no_difference(void **state)
+{
+	(void)state;
+	expect_rows("a\r\nb\r\nc", "a\nb\nc\n", 3, "@3\n");
+	expect_rows("a\rb\n", "ab\n", 3, "-a\rb\n+ab\n");
+}
+
+static void rows_have_the_numbers_of_their_lines(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct diff diff = diff_of(arena, "a\nb\nc", 5, "b\nx\nc", 5);
+	struct diff_row *rows;
+	bool is_cut;
+	assert_int_equal(diff_rows(arena, &diff, 3, 10, &rows, &is_cut), 4);
+	static const struct { enum diff_kind kind; size_t a, b; } expected[] = {
+		{ DIFF_REMOVED, 1, 0 }, { DIFF_SAME, 2, 1 }, { DIFF_ADDED, 0, 2 }, { DIFF_SAME, 3, 3 },
+	};
+	for (size_t i = 0; i < COUNT(expected); i++) {
+		assert_int_equal(rows[i].kind, expected[i].kind);
+		assert_int_equal(rows[i].a, expected[i].a);
+		assert_int_equal(rows[i].b, expected[i].b);
+	}
+	assert_int_equal(diff_rows(arena, &diff, 3, 3, &rows, &is_cut), 3);
+	assert_true(is_cut);
+}
+
+static void append_numbers(struct buffer *out, int first, int count)
+{
+	for (int i = 0; i < count; i++)
+		buffer_printf(out, "%d\n", first + i);
+}
+
+static void texts_that_have_little_in_common_are_told_coarsely(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer a = {0}, b = {0};
+	buffer_text(&a, "same\n");
+	buffer_text(&b, "same\n");
+	append_numbers(&a, 0, 2000);
+	append_numbers(&b, 5000, 2000);
+	struct diff diff = diff_of(arena, a.data, a.length, b.data, b.length);
+	assert_true(diff.is_coarse);
+	assert_int_equal(diff.removed, 2000);
+	assert_int_equal(diff.added, 2000);
+	assert_false(diff.a.lines[0].changed);
+}
+
+static void many_lines_with_few_changes_are_told_exactly(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer a = {0}, b = {0};
+	append_numbers(&a, 0, 20000);
+	append_numbers(&b, 1, 10000);
+	buffer_text(&b, "between\n");
+	append_numbers(&b, 10001, 9999);
+	struct diff diff = diff_of(arena, a.data, a.length, b.data, b.length);
+	assert_false(diff.is_coarse);
+	assert_int_equal(diff.removed, 1);
+	assert_int_equal(diff.added, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_that_is_replaced_is_removed_and_added),
+		cmocka_unit_test(lines_that_only_move_apart_stay),
+		cmocka_unit_test(what_is_far_from_a_change_is_a_gap),
+		cmocka_unit_test(texts_without_lines_or_without_a_difference_have_none),
+		cmocka_unit_test(how_a_line_ends_makes_no_difference),
+		cmocka_unit_test(rows_have_the_numbers_of_their_lines),
+		cmocka_unit_test(texts_that_have_little_in_common_are_told_coarsely),
+		cmocka_unit_test(many_lines_with_few_changes_are_told_exactly),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
