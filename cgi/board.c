@@ -10,7 +10,7 @@
 
 struct board_row {
 	int64_t id, creator_id, task_version_id, version_number, version_at_ms, version_revision, newest_number, deadline_ms,
-		accepting, entries, practice, frozen_at_ms, archived_at_ms;
+		accepting, entries, practice, frozen_at_ms, archived_at_ms, last_number, draft;
 	const char *name, *language, *gpu, *visibility;
 	double best_ns;
 };
@@ -22,8 +22,10 @@ static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, entries),
 	REAL(struct board_row, best_ns), TEXT(struct board_row, visibility), INTEGER(struct board_row, practice),
 	TIME(struct board_row, frozen_at_ms), TIME(struct board_row, archived_at_ms),
+	INTEGER(struct board_row, last_number), INTEGER(struct board_row, draft),
 };
-#define PUBLISHING_FIELDS "l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms"
+#define PUBLISHING_FIELDS "l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms, " \
+	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) AS last_number, v.draft"
 /* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT is one step into
  * the index; MAX would walk over all entries, because it stands in a subquery for each device. */
 static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COLUMNS,
@@ -56,7 +58,7 @@ static void fill_board(struct arena *arena, struct board *board, const struct bo
 		.version_at_ms = rows->version_at_ms, .version_revision = rows->version_revision,
 		.newest_number = rows->newest_number, .deadline_ms = rows->deadline_ms, .accepting = rows->accepting,
 		.visibility = rows->visibility, .practice = rows->practice, .frozen_at_ms = rows->frozen_at_ms,
-		.archived_at_ms = rows->archived_at_ms,
+		.archived_at_ms = rows->archived_at_ms, .last_number = rows->last_number, .is_draft = rows->draft,
 		.gpus = arena_array(arena, struct board_gpu, count),
 	};
 	for (size_t i = 0; i < count; i++)
@@ -103,7 +105,7 @@ static int board_by_version(struct request *request, const char *name, const cha
 	if (rows->version_number == rows->newest_number)
 		return board_by_name(request, name, board);
 	fill_board(request->arena, board, rows, count);
-	return 0;
+	return rows->draft && !board_is_managed_by(board, &request->viewer) ? no_such_version(request, name, version) : 0;
 }
 
 int board_of_request(struct request *request, struct board *board)

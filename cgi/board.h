@@ -17,6 +17,8 @@ struct board {
 	const char *language;    /* "py", "cu" */
 	int64_t task_version_id, version_number, version_at_ms, version_revision;
 	int64_t newest_number;   /* of the version that submissions run against; others were replaced */
+	int64_t last_number;     /* of those that are no drafts */
+	int64_t is_draft;        /* this version was uploaded and never switched to: its creator's and admins' */
 	int64_t deadline_ms;     /* TIME_NULL: none */
 	int64_t accepting;
 	const char *visibility;  /* "public", "closed", "hidden" */

@@ -42,6 +42,8 @@ handler page_judge;
 handler page_publishing, action_publishing;
 handler page_invites, action_invites, page_join, action_join;
 handler page_archive;
+/* versions.c: versions of a task, cloning */
+handler page_versions, page_version_diff, page_switch, action_switch, page_clone, action_clone;
 /* health.c */
 handler page_healthz;
 

@@ -10,6 +10,9 @@ ALTER TABLE leaderboards
 -- It was handed in after the deadline: it runs like any other and is never ranked.
 ALTER TABLE submissions ADD COLUMN IF NOT EXISTS practice BOOLEAN NOT NULL DEFAULT FALSE;
 
+-- A version of a task that was uploaded and not switched to yet: its creator and admins see it.
+ALTER TABLE task_versions ADD COLUMN IF NOT EXISTS draft BOOLEAN NOT NULL DEFAULT FALSE;
+
 -- Who may see a closed leaderboard.
 CREATE TABLE IF NOT EXISTS leaderboard_members (
   leaderboard_id BIGINT UNSIGNED NOT NULL,

@@ -131,6 +131,10 @@ ITS_OWN = {
 	"/admin/leaderboard/*/edit": ["/admin/leaderboard/small/edit"],
 	"/admin/leaderboard/*/delete": ["/admin/leaderboard/small/delete"],
 	"/admin/leaderboard/*/publishing": ["/admin/leaderboard/small/publishing"],
+	"/admin/leaderboard/*/versions": ["/admin/leaderboard/small/versions"],
+	"/admin/leaderboard/*/diff": ["/admin/leaderboard/small/diff"],
+	"/admin/leaderboard/*/switch": ["/admin/leaderboard/small/switch?version=1"],
+	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 }
 ELSEWHERE = {
 	"/": ["/"], "/submit": ["/submit"], "/user/*": ["/user/ada", "/user/bob"], "/queue": ["/queue"], "/queue/status": ["/queue/status"],
@@ -232,7 +236,8 @@ def nothing_is_sent_to_what_one_does_not_see():
 	answer = eve.post("/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1")], csrf=token)
 	equal(answer.status, 422)
 	contains(answer.words(), 'There is no leaderboard named "small".')
-	for address in ("/admin/leaderboard/small/edit", "/admin/leaderboard/small/delete", "/admin/leaderboard/small/publishing"):
+	for action in ("edit", "delete", "publishing", "switch?version=1", "clone"):
+		address = f"/admin/leaderboard/small/{action}"
 		equal((address, dora.post(address, [("name", "small"), ("visibility", "public")], csrf=dora.csrf("/account")).status), (address, 404))
 	equal(value("SELECT visibility FROM leaderboards WHERE name = 'small'"), "closed")
 	equal(value(f"SELECT state FROM jobs WHERE submission_id = {made['waiting']}"), "queued")
