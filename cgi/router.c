@@ -66,6 +66,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/leaderboard/*/switch", action_switch, CREATORS, form_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/clone", page_clone, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/clone", action_clone, CREATORS, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/dryrun", page_dry_run, CREATORS, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/dryrun", action_dry_run, CREATORS, form_bytes },
 	{ METHOD_GET, "/admin/invites", page_invites, CREATORS, 0 },
 	{ METHOD_POST, "/admin/invites", action_invites, CREATORS, form_bytes },
 	{ METHOD_GET, "/admin/sets/new", page_set_new, CREATORS, 0 },

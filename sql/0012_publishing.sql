@@ -49,3 +49,24 @@ CREATE TABLE IF NOT EXISTS invite_leaderboards (
   CONSTRAINT invite_leaderboards_invite FOREIGN KEY (invite_id) REFERENCES invites (id) ON DELETE CASCADE,
   CONSTRAINT invite_leaderboards_leaderboard FOREIGN KEY (leaderboard_id) REFERENCES leaderboards (id) ON DELETE CASCADE
 ) ENGINE = InnoDB;
+
+-- A dry run of a version of a task: submissions whose verdicts are known beforehand, run on each device. They are their
+-- creator's and never ranked.
+CREATE TABLE IF NOT EXISTS dry_runs (
+  id              BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  task_version_id BIGINT UNSIGNED NOT NULL,
+  started_by      VARCHAR(32) CHARACTER SET ascii NOT NULL COMMENT 'users.name',
+  started_at      DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3),
+  KEY dry_runs_version (task_version_id, id),
+  CONSTRAINT dry_runs_version FOREIGN KEY (task_version_id) REFERENCES task_versions (id) ON DELETE CASCADE
+) ENGINE = InnoDB;
+
+CREATE TABLE IF NOT EXISTS dry_run_entries (
+  submission_id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+  dry_run_id    BIGINT UNSIGNED NOT NULL,
+  purpose       VARCHAR(255) NOT NULL COMMENT 'the reference, samples/right.py, ...',
+  expected      VARCHAR(24) CHARACTER SET ascii NULL COMMENT 'a verdict; NULL: any but passed',
+  KEY dry_run_entries_run (dry_run_id, submission_id),
+  CONSTRAINT dry_run_entries_run FOREIGN KEY (dry_run_id) REFERENCES dry_runs (id) ON DELETE CASCADE,
+  CONSTRAINT dry_run_entries_submission FOREIGN KEY (submission_id) REFERENCES submissions (id) ON DELETE CASCADE
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;

@@ -134,6 +134,7 @@ ITS_OWN = {
 	"/admin/leaderboard/*/versions": ["/admin/leaderboard/small/versions"],
 	"/admin/leaderboard/*/diff": ["/admin/leaderboard/small/diff"],
 	"/admin/leaderboard/*/switch": ["/admin/leaderboard/small/switch?version=1"],
+	"/admin/leaderboard/*/dryrun": ["/admin/leaderboard/small/dryrun"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 }
 ELSEWHERE = {
@@ -236,7 +237,7 @@ def nothing_is_sent_to_what_one_does_not_see():
 	answer = eve.post("/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1")], csrf=token)
 	equal(answer.status, 422)
 	contains(answer.words(), 'There is no leaderboard named "small".')
-	for action in ("edit", "delete", "publishing", "switch?version=1", "clone"):
+	for action in ("edit", "delete", "publishing", "switch?version=1", "clone", "dryrun"):
 		address = f"/admin/leaderboard/small/{action}"
 		equal((address, dora.post(address, [("name", "small"), ("visibility", "public")], csrf=dora.csrf("/account")).status), (address, 404))
 	equal(value("SELECT visibility FROM leaderboards WHERE name = 'small'"), "closed")
