@@ -95,6 +95,8 @@ scene('a frozen, archived preview says so, and a deadline is told in the readerâ
 	const admin = await come();
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'frozen', { deadline: '2090-07-01T10:00' });
+	await createLeaderboard(admin, 'a_leaderboard_whose_name_is_as_long_as_names_may_be_' + 'x'.repeat(12));
+	assert.deepEqual(await owes(admin, '/admin/invites'), []);
 	await admin.goto('/admin/leaderboard/frozen/publishing');
 	await admin.getByRole('radio', { name: /^Hidden/ }).check();
 	await admin.getByRole('checkbox', { name: /^In the archive/ }).check();
