@@ -9,6 +9,7 @@
 #include "lib/leaderboard.h"
 #include "lib/scope.h"
 #include "lib/text.h"
+#include "lib/visibility.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
 #include "templates/admin_users.h"
@@ -35,7 +36,7 @@ static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LE
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id) AS gpus "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN users u ON u.id = l.creator_id "
-	"ORDER BY ended, l.name");
+	"WHERE " SQL_MAY_SEE("l") " ORDER BY ended, l.name");
 
 
 static const struct column WORKER_COLUMNS[] = {
@@ -74,7 +75,7 @@ static int read_overview(struct request *request, struct admin_view *view)
 {
 	struct database *db = request->db;
 	struct arena *arena = request->arena;
-	int rc = database_rows(db, arena, &LEADERBOARDS, &view->leaderboards, &view->leaderboard_count, request->error, "");
+	int rc = database_rows(db, arena, &LEADERBOARDS, &view->leaderboards, &view->leaderboard_count, request->error, "i", request->viewer.id);
 	if (!rc)
 		rc = database_rows(db, arena, &WORKERS, &view->workers, &view->worker_count, request->error, "");
 	if (!rc)

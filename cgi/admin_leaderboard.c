@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* What a form brought. */
 struct input {
@@ -22,15 +21,14 @@ struct input {
 	struct task_faults faults;
 };
 
-static struct actor actor_of(const struct request *request)
+struct actor actor_of(const struct request *request)
 {
 	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
 }
 
-/* The leaderboard of the address, if the viewer may change it: admins all, creators their own. */
-static int find_own(struct request *request, struct leaderboard *leaderboard)
+int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard)
 {
-	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], leaderboard, request->error);
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], leaderboard, request->error);
 	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
 		return rc;
 	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.", leaderboard->name);
@@ -44,23 +42,11 @@ static const char *quota_name(struct arena *arena, size_t mode, const char *rest
 
 /* ---- reading the form ---- */
 
-/* As an input of type datetime-local wants it. */
-static void deadline_value(char *text, size_t size, int64_t deadline_ms)
-{
-	time_t seconds = (time_t)(deadline_ms / 1000);
-	struct tm utc;
-	gmtime_r(&seconds, &utc);
-	if (deadline_ms == TIME_NULL)
-		*text = '\0';
-	else
-		strftime(text, size, utc.tm_sec ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%dT%H:%M", &utc);
-}
-
 static int read_deadline(struct request *request, const struct leaderboard *leaderboard, int64_t *deadline_ms)
 {
 	const char *text = request_form_or(request, "deadline", "");
 	format_text unchanged;
-	deadline_value(unchanged, sizeof unchanged, leaderboard ? leaderboard->deadline_ms : TIME_NULL);
+	format_datetime_local(unchanged, leaderboard ? leaderboard->deadline_ms : TIME_NULL);
 	*deadline_ms = TIME_NULL;
 	if (leaderboard && strcmp(text, unchanged) == 0)
 		*deadline_ms = leaderboard->deadline_ms; /* with the fraction of a second that the field does not show */
@@ -139,6 +125,7 @@ static int read_input(struct request *request, const struct leaderboard *leaderb
 	*input = (struct input){ .settings = {
 		.name = request_form_or(request, "name", ""), .accepting = request_form_flag(request, "accepting"),
 		.sources_public_after_deadline = request_form_flag(request, "sources_public"),
+		.keeps_version = request_form_flag(request, "keeps_version"),
 	} };
 	read_gpus(request, &input->settings);
 	input->settings.quotas = has_quotas(request) ? input->quotas : NULL;
@@ -258,7 +245,7 @@ int page_leaderboard_edit(struct request *request)
 	const char **gpus;
 	size_t gpu_count;
 	struct quota quotas[quota_modes];
-	int rc = find_own(request, &leaderboard);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
 		rc = quotas_of_leaderboard(request->db, request->arena, leaderboard.id, quotas, request->error);
 	if (!rc)
@@ -266,7 +253,7 @@ int page_leaderboard_edit(struct request *request)
 	if (rc)
 		return rc;
 	format_text deadline;
-	deadline_value(deadline, sizeof deadline, leaderboard.deadline_ms);
+	format_datetime_local(deadline, leaderboard.deadline_ms);
 	struct leaderboard_form form = {
 		.leaderboard = &leaderboard, .name = leaderboard.name, .deadline = deadline, .gpu_other = "",
 		.accepting = leaderboard.accepting, .sources_public = leaderboard.sources_public_after_deadline,
@@ -280,7 +267,7 @@ int action_leaderboard_edit(struct request *request)
 	struct leaderboard leaderboard;
 	struct input input;
 	struct actor actor = actor_of(request);
-	int rc = find_own(request, &leaderboard);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (rc)
 		return rc;
 	rc = read_input(request, &leaderboard, &input);
@@ -325,7 +312,7 @@ static int show_deletion(struct request *request, const struct leaderboard *lead
 int page_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
-	int rc = find_own(request, &leaderboard);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	return rc ? rc : show_deletion(request, &leaderboard);
 }
 
@@ -333,7 +320,7 @@ int action_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
-	int rc = find_own(request, &leaderboard);
+	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (rc)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), leaderboard.name) != 0) {

@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_ADMIN_LEADERBOARD_H
 #define PODIUM_CGI_ADMIN_LEADERBOARD_H
 
+#include "cgi/request.h"
 #include "lib/leaderboard.h"
 #include "lib/quota.h"
 
@@ -37,5 +38,11 @@ struct deletion_form {
 	int64_t versions, submissions, users, running;
 	const char *typed, *name_error;
 };
+
+/* Who acts in this request, for the audit log. */
+struct actor actor_of(const struct request *request);
+
+/* The leaderboard that the address names first, if the viewer may change it: admins all, creators their own. */
+int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
 
 #endif

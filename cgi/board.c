@@ -3,14 +3,15 @@
 #include "cgi/paging.h"
 #include "lib/quote.h"
 #include "lib/text.h"
+#include "lib/visibility.h"
 
 #include <math.h>
 #include <string.h>
 
 struct board_row {
 	int64_t id, creator_id, task_version_id, version_number, version_at_ms, version_revision, newest_number, deadline_ms,
-		accepting, entries;
-	const char *name, *language, *gpu;
+		accepting, entries, practice, frozen_at_ms, archived_at_ms, last_number, draft;
+	const char *name, *language, *gpu, *visibility;
 	double best_ns;
 };
 static const struct column BOARD_COLUMNS[] = {
@@ -19,8 +20,12 @@ static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, version_number), TIME(struct board_row, version_at_ms),
 	INTEGER(struct board_row, version_revision), INTEGER(struct board_row, newest_number), TIME(struct board_row, deadline_ms),
 	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, entries),
-	REAL(struct board_row, best_ns),
+	REAL(struct board_row, best_ns), TEXT(struct board_row, visibility), INTEGER(struct board_row, practice),
+	TIME(struct board_row, frozen_at_ms), TIME(struct board_row, archived_at_ms),
+	INTEGER(struct board_row, last_number), INTEGER(struct board_row, draft),
 };
+#define PUBLISHING_FIELDS "l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms, " \
+	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) AS last_number, v.draft"
 /* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT is one step into
  * the index; MAX would walk over all entries, because it stands in a subquery for each device. */
 static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COLUMNS,
@@ -30,20 +35,20 @@ static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COL
 	"  (SELECT r.position FROM ranking r WHERE r.leaderboard_id = l.id "
 	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position DESC LIMIT 1) AS entries, "
 	"  (SELECT r.score_ns FROM ranking r WHERE r.leaderboard_id = l.id "
-	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu AND r.position = 1 LIMIT 1) AS best_ns "
+	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu AND r.position = 1 LIMIT 1) AS best_ns, " PUBLISHING_FIELDS " "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"WHERE l.name = ? ORDER BY g.position, g.gpu");
+	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " ORDER BY g.position, g.gpu");
 
 /* The same for a version that may have been replaced; its devices are those that were ranked on. */
 static const struct statement BOARD_BY_VERSION = SELECT(struct board_row, BOARD_COLUMNS,
 	"SELECT l.id, l.creator_id, l.name, v.language, v.id AS task_version_id, v.number AS version_number, "
 	"  v.created_at AS version_at_ms, v.revision AS version_revision, n.number AS newest_number, l.deadline AS deadline_ms, "
-	"  l.accepting, r.gpu, MAX(r.position) AS entries, MIN(r.score_ns) AS best_ns "
+	"  l.accepting, r.gpu, MAX(r.position) AS entries, MIN(r.score_ns) AS best_ns, " PUBLISHING_FIELDS " "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
-	"WHERE l.name = ? GROUP BY r.gpu ORDER BY r.gpu");
+	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " GROUP BY r.gpu ORDER BY r.gpu");
 
 static void fill_board(struct arena *arena, struct board *board, const struct board_row *rows, size_t count)
 {
@@ -52,6 +57,8 @@ static void fill_board(struct arena *arena, struct board *board, const struct bo
 		.task_version_id = rows->task_version_id, .version_number = rows->version_number,
 		.version_at_ms = rows->version_at_ms, .version_revision = rows->version_revision,
 		.newest_number = rows->newest_number, .deadline_ms = rows->deadline_ms, .accepting = rows->accepting,
+		.visibility = rows->visibility, .practice = rows->practice, .frozen_at_ms = rows->frozen_at_ms,
+		.archived_at_ms = rows->archived_at_ms, .last_number = rows->last_number, .is_draft = rows->draft,
 		.gpus = arena_array(arena, struct board_gpu, count),
 	};
 	for (size_t i = 0; i < count; i++)
@@ -66,7 +73,8 @@ int board_by_name(struct request *request, const char *name, struct board *board
 	size_t count = 0;
 	/* The column is ASCII; what is no name is not worth a question. */
 	int rc = text_is_leaderboard_name(name)
-		? database_rows(request->db, request->arena, &BOARD_BY_NAME, &rows, &count, request->error, "s", name) : 0;
+		? database_rows(request->db, request->arena, &BOARD_BY_NAME, &rows, &count, request->error, "si", name,
+			request->viewer.id) : 0;
 	if (rc)
 		return rc;
 	if (!count)
@@ -89,7 +97,7 @@ static int board_by_version(struct request *request, const char *name, const cha
 	size_t count = 0;
 	int64_t number = query_number(request, "version", 0);
 	int rc = number && number <= UINT32_MAX && text_is_leaderboard_name(name) ? database_rows(request->db, request->arena,
-		&BOARD_BY_VERSION, &rows, &count, request->error, "is", number, name) : 0;
+		&BOARD_BY_VERSION, &rows, &count, request->error, "isi", number, name, request->viewer.id) : 0;
 	if (rc)
 		return rc;
 	if (!count)
@@ -97,7 +105,7 @@ static int board_by_version(struct request *request, const char *name, const cha
 	if (rows->version_number == rows->newest_number)
 		return board_by_name(request, name, board);
 	fill_board(request->arena, board, rows, count);
-	return 0;
+	return rows->draft && !board_is_managed_by(board, &request->viewer) ? no_such_version(request, name, version) : 0;
 }
 
 int board_of_request(struct request *request, struct board *board)
@@ -143,6 +151,14 @@ const char *board_state(int64_t deadline_ms, int64_t accepting, int64_t now_ms)
 	if (deadline_ms != TIME_NULL && deadline_ms <= now_ms)
 		return "ended";
 	return accepting ? "active" : "closed";
+}
+
+const char *board_condition(const struct board *board, int64_t now_ms)
+{
+	const char *state = board_state(board->deadline_ms, board->accepting, now_ms);
+	if (board->archived_at_ms != TIME_NULL)
+		return "archived";
+	return strcmp(state, "ended") == 0 && board->practice && board->accepting ? "practice" : state;
 }
 
 const char *language_title(const char *language)

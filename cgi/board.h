@@ -17,8 +17,13 @@ struct board {
 	const char *language;    /* "py", "cu" */
 	int64_t task_version_id, version_number, version_at_ms, version_revision;
 	int64_t newest_number;   /* of the version that submissions run against; others were replaced */
+	int64_t last_number;     /* of those that are no drafts */
+	int64_t is_draft;        /* this version was uploaded and never switched to: its creator's and admins' */
 	int64_t deadline_ms;     /* TIME_NULL: none */
 	int64_t accepting;
+	const char *visibility;  /* "public", "closed", "hidden" */
+	int64_t practice;        /* takes submissions after the deadline */
+	int64_t frozen_at_ms, archived_at_ms; /* TIME_NULL: it is not */
 	struct board_gpu *gpus; size_t gpu_count;
 };
 
@@ -36,6 +41,9 @@ int board_chosen_gpu(struct request *request, const struct board *board, const s
 
 /* "active", "closed" (by an admin) or "ended" (the deadline is over). */
 const char *board_state(int64_t deadline_ms, int64_t accepting, int64_t now_ms);
+
+/* The same, and "archived", or "practice" where the deadline is over and submissions are still taken. */
+const char *board_condition(const struct board *board, int64_t now_ms);
 
 /* "Python", "CUDA C++". */
 const char *language_title(const char *language);

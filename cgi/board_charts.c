@@ -388,7 +388,7 @@ static int view_live(struct request *request, const struct board *board)
 		return rc;
 	struct page page = page_make(request, arena_printf(request->arena, "%s live", board->name), "leaderboards");
 	group_live(request->arena, &view, entries, count);
-	view.state = board_state(board->deadline_ms, board->accepting, page.now_ms);
+	view.state = board_condition(board, page.now_ms);
 	page.refresh_s = reload_s;
 	page.live_url = live_address(request, board);
 	live_page(&request->body, &page, &view);
@@ -418,7 +418,7 @@ int page_leaderboard_live(struct request *request)
 	int64_t now = now_ms();
 	/* With the minute, because the page says in words how long there is still time. */
 	return respond_json(request, json_pack("{s:s, s:s, s:b, s:I, s:o}", "leaderboard", board.name, "state",
-		board_state(board.deadline_ms, board.accepting, now), "settled", 0, "minute", (json_int_t)(now / 60000), "rows", rows));
+		board_condition(&board, now), "settled", 0, "minute", (json_int_t)(now / 60000), "rows", rows));
 }
 
 /* ---- views ---- */

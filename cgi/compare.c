@@ -6,6 +6,7 @@
 #include "cgi/html.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/visibility.h"
 #include "templates/compare.h"
 
 #include <math.h>
@@ -23,11 +24,11 @@ static const struct column SIDE_COLUMNS[] = {
 	TEXT(struct compare_side, file_name), TEXT(struct compare_side, mode), BLOB(struct compare_side, source),
 };
 static const struct statement SIDES = SELECT(struct compare_side, SIDE_COLUMNS,
-	"SELECT " SIDE_FIELDS ", IF(? OR s.user_id = ? OR (l.deadline <= UTC_TIMESTAMP(3) AND l.sources_public_after_deadline), "
-	"  b.content, NULL) AS source FROM " SIDE_TABLES " JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?)");
+	"SELECT " SIDE_FIELDS ", IF(" SQL_MAY_SEE_SOURCE("s", "l") ", b.content, NULL) AS source FROM " SIDE_TABLES " "
+	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " SQL_MAY_SEE("l"));
 static const struct statement RECENT = SELECT(struct compare_side, SIDE_COLUMNS,
 	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES " "
-	"WHERE s.user_id = ? AND s.leaderboard_id = (SELECT leaderboard_id FROM submissions WHERE id = ?) AND s.id <> ? "
+	"WHERE s.user_id = ? AND s.leaderboard_id = (SELECT leaderboard_id FROM submissions WHERE id = ?) AND s.id <> ? AND " SQL_MAY_SEE("l") " "
 	"ORDER BY s.id DESC LIMIT ?");
 
 static const struct column ROW_COLUMNS[] = {
@@ -36,12 +37,12 @@ static const struct column ROW_COLUMNS[] = {
 	REAL(struct compare_row, score_ns), REAL(struct compare_row, score_err_ns), REAL(struct compare_row, mean_ns),
 	REAL(struct compare_row, err_ns),
 };
-/* Hidden are times that an admin doubts: they are their author's and the admins'. */
 static const struct statement ROWS = SELECT(struct compare_row, ROW_COLUMNS,
-	"SELECT j.submission_id, j.held_at IS NOT NULL AND j.released_by IS NULL AND NOT ? AND j.user_id <> ? AS hidden, j.gpu, "
+	"SELECT j.submission_id, NOT " SQL_MAY_SEE_TIMES("s", "l", "j") " AS hidden, j.gpu, "
 	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, j.environment, NULL) AS environment, m.spec, "
 	"  j.score_ns, j.score_err_ns, m.mean_ns, m.err_ns "
-	"FROM jobs j LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
 	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
 	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, m.case_index");
 
@@ -192,8 +193,8 @@ static int read_sides(struct request *request, struct compare_view *view, int64_
 {
 	struct compare_side *sides;
 	size_t count;
-	int64_t is_admin = request->viewer.role == ROLE_ADMIN, viewer = request->viewer.id ? request->viewer.id : -1;
-	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error, "iiii", is_admin, viewer, a_id, b_id);
+	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error, "iiii", request->viewer.id, a_id, b_id,
+		request->viewer.id);
 	for (size_t i = 0; !rc && i < count; i++) {
 		view->a = sides[i].id == a_id ? &sides[i] : view->a;
 		view->b = sides[i].id == b_id ? &sides[i] : view->b;
@@ -208,8 +209,7 @@ static int read_results(struct request *request, struct compare_view *view)
 	struct compare_row *rows;
 	struct compare_gpu *gpus;
 	size_t count;
-	int64_t is_admin = request->viewer.role == ROLE_ADMIN, viewer = request->viewer.id ? request->viewer.id : -1;
-	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error, "iiii", is_admin, viewer, view->a->id,
+	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error, "iii", request->viewer.id, view->a->id,
 		view->b->id);
 	if (rc)
 		return rc;
@@ -223,7 +223,7 @@ static int choose(struct request *request, struct compare_view *view, int64_t kn
 {
 	struct compare_side *recent;
 	int rc = !known || !request->viewer.id ? 0 : database_rows(request->db, request->arena, &RECENT, &recent, &view->recent_count,
-		request->error, "iiii", request->viewer.id, known, known, (int64_t)most_recent);
+		request->error, "iiiii", request->viewer.id, known, known, request->viewer.id, (int64_t)most_recent);
 	if (rc)
 		return rc;
 	view->recent = view->recent_count ? recent : NULL;

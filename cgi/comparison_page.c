@@ -3,13 +3,14 @@
 
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/visibility.h"
 #include "templates/comparison.h"
 
 #include <jansson.h>
 
 enum { reload_s = 5 };
 
-struct comparison_found { struct compared compared; struct comparison_row outcome; };
+struct comparison_found { struct compared compared; struct comparison_row outcome; int64_t withheld; };
 #define COMPARED(kind, member) { #member, kind, offsetof(struct comparison_found, compared.member) }
 #define OUTCOME(kind, member) { #member, kind, offsetof(struct comparison_found, outcome.member) }
 static const struct column COMPARISON_COLUMNS[] = {
@@ -19,17 +20,19 @@ static const struct column COMPARISON_COLUMNS[] = {
 	COMPARED(COLUMN_TEXT, worker), COMPARED(COLUMN_TIME, made_at_ms), COMPARED(COLUMN_TIME, finished_at_ms),
 	OUTCOME(COLUMN_TEXT, state), OUTCOME(COLUMN_TEXT, reason), OUTCOME(COLUMN_REAL, ratio), OUTCOME(COLUMN_REAL, ratio_low),
 	OUTCOME(COLUMN_REAL, ratio_high), OUTCOME(COLUMN_INTEGER, counts), OUTCOME(COLUMN_INTEGER, job_id),
+	INTEGER(struct comparison_found, withheld),
 };
 static const struct statement COMPARISON = SELECT(struct comparison_found, COMPARISON_COLUMNS,
 	"SELECT c.id, v.number AS version_number, v.id = l.task_version_id AS current_version, c.challenger_id, c.incumbent_id, "
 	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, j.lease_owner AS worker, "
 	"  c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, j.reason, c.ratio, c.ratio_low, c.ratio_high, "
 	"  EXISTS (SELECT 1 FROM ranking a WHERE a.job_id = c.challenger_job_id) "
-	"  AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS job_id "
+	"  AND EXISTS (SELECT 1 FROM ranking b WHERE b.job_id = c.incumbent_job_id) AS counts, j.id AS job_id, "
+	"  " SQL_IS_WITHHELD("l", "j") " AS withheld "
 	"FROM comparisons c JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
 	"JOIN task_versions v ON v.id = c.task_version_id "
 	"JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
-	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ?");
+	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ? AND " SQL_MAY_SEE("l"));
 
 static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), TEXT(struct compared_case, message),
@@ -43,8 +46,12 @@ static const struct statement CASES = SELECT(struct compared_case, CASE_COLUMNS,
 static int find_comparison(struct request *request, struct comparison_found *found)
 {
 	int64_t id = path_number(request, 0);
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, found, request->error, "i", id);
-	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no comparison with this number.") : rc;
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, found, request->error, "ii", id, request->viewer.id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(request->error, rc, "There is no comparison with this number.");
+	return rc || !found->withheld || request->viewer.role == ROLE_ADMIN ? rc : fail(request->error, ERROR_FORBIDDEN,
+		"The ranking of %s is frozen, and this comparison ended afterwards; it is shown when the freeze is lifted.",
+		found->compared.leaderboard);
 }
 
 int page_comparison(struct request *request)

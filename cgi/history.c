@@ -12,6 +12,7 @@
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/verdict.h"
+#include "lib/visibility.h"
 #include "templates/history.h"
 
 #include <string.h>
@@ -44,13 +45,15 @@ static const struct column JOB_COLUMNS[] = {
 	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
 	"  AND r.user_id = s.user_id AND r.job_id = j.id " \
 	"ORDER BY s.id DESC, COALESCE(g.position, 999), j.gpu")
-static const struct statement JOBS = JOBS_WHERE("o.user_id = ? AND ? IN ('', (SELECT n.name FROM leaderboards n WHERE n.id = o.leaderboard_id))");
-static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ?)");
+static const struct statement JOBS = JOBS_WHERE("o.user_id = ? AND EXISTS (SELECT 1 FROM leaderboards n "
+	"WHERE n.id = o.leaderboard_id AND ? IN ('', n.name) AND " SQL_MAY_SEE("n") ")");
+static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ? "
+	"AND " SQL_MAY_SEE("n") ")");
 
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind), TEXT(struct history_choice, name) };
 static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
 	"SELECT 'leaderboard' AS kind, l.name FROM leaderboards l "
-	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id) "
+	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id) AND " SQL_MAY_SEE("l") " "
 	"UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT gpu FROM leaderboard_gpus) g ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
@@ -187,7 +190,7 @@ static int read_submissions(struct request *request, struct history_view *view)
 	struct history_job *rows;
 	size_t count;
 	int rc = database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD : &JOBS, &rows, &count, request->error,
-		"isisttsssi", request->viewer.id, view->board ? view->board->name : filter->leaderboard, before, filter->mode, filter->from_ms,
+		"isiisttsssi", request->viewer.id, view->board ? view->board->name : filter->leaderboard, request->viewer.id, before, filter->mode, filter->from_ms,
 		filter->until_ms, *filter->gpu ? filter->gpu : filter->result, filter->gpu, filter->result, (int64_t)submissions_per_page + 1);
 	if (rc)
 		return rc;
@@ -204,7 +207,8 @@ static int read_submissions(struct request *request, struct history_view *view)
 static int read_choices(struct request *request, struct history_view *view)
 {
 	struct history_choice *choices;
-	int rc = database_rows(request->db, request->arena, &CHOICES, &choices, &view->choice_count, request->error, "i", request->viewer.id);
+	int rc = database_rows(request->db, request->arena, &CHOICES, &choices, &view->choice_count, request->error, "ii", request->viewer.id,
+		request->viewer.id);
 	view->choices = rc ? NULL : choices;
 	return rc;
 }
@@ -230,7 +234,7 @@ static int show(struct request *request, struct history_view *view, const char *
 	if (rc)
 		return rc;
 	struct page page = page_make(request, title, view->board ? "leaderboards" : "mine");
-	view->state = view->board ? board_state(view->board->deadline_ms, view->board->accepting, page.now_ms) : "";
+	view->state = view->board ? board_condition(view->board, page.now_ms) : "";
 	page.refresh_s = is_going_on(view) ? reload_s : 0;
 	history_page(&request->body, &page, view);
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "cgi/board.h"
 #include "cgi/pages.h"
+#include "lib/visibility.h"
 #include "templates/home.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
 	"  AND r.position = top.position "
 	"LEFT JOIN users u ON u.id = r.user_id "
+	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " "
 	"ORDER BY l.name, g.position, g.gpu, top.position");
 
 /* ---- rows to leaderboards ---- */
@@ -103,7 +105,7 @@ int page_home(struct request *request)
 {
 	struct home_row *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "");
+	int rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "i", request->viewer.id);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Leaderboards", "leaderboards");

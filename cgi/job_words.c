@@ -168,6 +168,8 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 	} else if (job->is_held == 1) {
 		buffer_printf(out, job->hides_times ? "Passed on %s; it is not ranked yet."
 			: "Passed on %s. The result is held for review: an admin looks at it before it is ranked.", job->gpu);
+	} else if (job->is_withheld && verdict_from_name(job->verdict) == VERDICT_PASSED) {
+		buffer_printf(out, "Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.", job->gpu);
 	} else if (was_rejected(job)) {
 		buffer_text(out, "The result was held for review, and an admin has rejected it; it is not ranked.");
 	} else if (job->place != SQL_NULL_INTEGER) {
@@ -176,6 +178,10 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 		buffer_printf(out, " on %s.", job->gpu);
 	} else if (row->withdrawn && !isnan(job->score_ns)) {
 		buffer_printf(out, "Passed on %s; it was withdrawn, so it is not ranked.", job->gpu);
+	} else if (!isnan(job->score_ns) && row->practice) {
+		buffer_printf(out, "Passed on %s. It came after the deadline, so it is practice and not ranked.", job->gpu);
+	} else if (!isnan(job->score_ns) && row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms) {
+		buffer_printf(out, "Passed on %s. The ranking is frozen; this counts when the freeze is lifted.", job->gpu);
 	} else if (!isnan(job->score_ns)) {
 		buffer_printf(out, "Passed on %s; %s's ranked time there is a better one.", job->gpu, row->user);
 	} else {

@@ -81,7 +81,7 @@ static bool have_comparisons(const struct ranking_list *list)
 static void describe(struct request *request, struct leaderboard_view *view, int64_t now_ms)
 {
 	enum { columns_without_peak = 9 };
-	view->state = board_state(view->board->deadline_ms, view->board->accepting, now_ms);
+	view->state = board_condition(view->board, now_ms);
 	view->may_edit = board_is_managed_by(view->board, &request->viewer);
 	view->has_comparisons = have_comparisons(&view->list);
 	view->light = (struct speed_of_light){ .ns = NAN };

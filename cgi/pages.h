@@ -45,6 +45,14 @@ handler page_set_new, action_set_new, page_set, action_set;
 handler page_review, action_review;
 /* judge.c: how times are taken */
 handler page_judge;
+/* publishing.c, invites.c, archive_page.c: who sees a leaderboard, and when it counts */
+handler page_publishing, action_publishing;
+handler page_invites, action_invites, page_join, action_join;
+handler page_archive;
+/* versions.c: versions of a task, cloning */
+handler page_versions, page_version_diff, page_switch, action_switch, page_clone, action_clone;
+/* dry_run.c: trying a version of a task out */
+handler page_dry_run, action_dry_run;
 /* health.c */
 handler page_healthz;
 

@@ -3,6 +3,7 @@
 
 #include "cgi/pages.h"
 #include "lib/fleet.h"
+#include "lib/visibility.h"
 #include "templates/queue.h"
 
 #include <string.h>
@@ -15,13 +16,14 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct queue_job, state), TEXT(struct queue_job, progress), INTEGER(struct queue_job, attempt),
 	TEXT(struct queue_job, lease_owner), TIME(struct queue_job, since_ms),
 	INTEGER(struct queue_job, comparison_id), INTEGER(struct queue_job, rival_id), TEXT(struct queue_job, rival),
+	INTEGER(struct queue_job, visible),
 };
 /* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
  * found without looking at the others. */
 #define JOBS_IN(state, since) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
 	"  IF(c.id IS NULL, s.mode, 'comparison') AS mode, j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival " \
+	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AS visible " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
 	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
 	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) " \
@@ -64,19 +66,31 @@ static int count_more(struct request *request, struct queue_view *view)
 	return 0;
 }
 
+/* Those of leaderboards that the visitor may not see wait like all others, but are nobody else's concern. */
+static void keep_visible(struct queue_job *jobs, size_t *count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < *count; i++)
+		if (jobs[i].visible)
+			jobs[kept++] = jobs[i];
+	*count = kept;
+}
+
 static int read_jobs(struct request *request, struct queue_view *view)
 {
 	struct queue_job *jobs;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &JOBS, &jobs, &count, request->error, "ii", (int64_t)most_jobs,
-		(int64_t)most_jobs);
+	int rc = database_rows(request->db, request->arena, &JOBS, &jobs, &count, request->error, "iiii", request->viewer.id,
+		(int64_t)most_jobs, request->viewer.id, (int64_t)most_jobs);
 	if (rc)
 		return rc;
 	view->jobs = jobs;
 	view->job_count = count < most_jobs ? count : most_jobs;
+	rc = count < most_jobs ? 0 : count_more(request, view);
+	keep_visible(jobs, &view->job_count);
 	while (view->running < view->job_count && strcmp(jobs[view->running].state, "running") == 0)
 		view->running++;
-	return count < most_jobs ? 0 : count_more(request, view);
+	return rc;
 }
 
 static int read_view(struct request *request, struct queue_view *view)

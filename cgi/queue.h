@@ -11,6 +11,7 @@ struct queue_job {
 	const char *leaderboard, *user, *gpu, *mode, *state, *progress, *lease_owner;
 	int64_t comparison_id;       /* of a comparison: its number, */
 	int64_t rival_id;            /* the submission that this one is compared with, and its user; */
+	int64_t visible;             /* to the visitor; the others are left out */
 	const char *rival;           /* else SQL_NULL_INTEGER and NULL */
 };
 

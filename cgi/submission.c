@@ -6,10 +6,12 @@
 #include "cgi/paging.h"
 #include "lib/blob.h"
 #include "lib/cancellation.h"
+#include "lib/format.h"
 #include "lib/gzip.h"
 #include "lib/job.h"
 #include "lib/scope.h"
 #include "lib/verdict.h"
+#include "lib/visibility.h"
 #include "templates/submission.h"
 
 #include <jansson.h>
@@ -22,17 +24,19 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct submission_row, user), TEXT(struct submission_row, leaderboard), TEXT(struct submission_row, file_name),
 	TEXT(struct submission_row, mode), TIME(struct submission_row, submitted_at_ms),
 	INTEGER(struct submission_row, version_number), INTEGER(struct submission_row, current_version),
-	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), BLOB(struct submission_row, sha256),
-	TEXT(struct submission_row, note), INTEGER(struct submission_row, withdrawn), TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
+	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), INTEGER(struct submission_row, practice),
+	TIME(struct submission_row, frozen_at_ms), INTEGER(struct submission_row, creator_id), BLOB(struct submission_row, sha256),
+	TEXT(struct submission_row, note), INTEGER(struct submission_row, withdrawn),
+	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
 };
 #define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
 	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
-	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256, " \
-	"  s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
+	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.practice, " \
+	"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
-	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ?")
+	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l"))
 /* The state is asked for again and again, and needs nothing of the task's definition, which is long. */
 static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
 static const struct statement SUBMISSION_AND_TASK = SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')",
@@ -116,6 +120,7 @@ static const struct statement COMPARISONS = SELECT(struct comparison_row, COMPAR
 	"  UNION ALL SELECT c.id, o.id, c.challenger_id, c.challenger_job_id, 1 / c.ratio, 1 / c.ratio_high, 1 / c.ratio_low "
 	"  FROM jobs o JOIN comparisons c ON c.incumbent_job_id = o.id WHERE o.submission_id = ?) c "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN submissions s ON s.id = c.rival_id JOIN users u ON u.id = s.user_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id AND NOT " SQL_IS_WITHHELD("l", "j") " "
 	"WHERE j.state <> 'cancelled' ORDER BY c.job_id, c.id DESC LIMIT ?");
 
 struct report_row { int64_t stage_id, case_index; const char *report; };
@@ -152,7 +157,7 @@ static const struct statement PARTS = SELECT(struct part_row, PART_COLUMNS,
 static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
 {
 	int64_t id = path_number(request, 0);
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "i", id);
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "ii", id, request->viewer.id);
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
 }
 
@@ -176,11 +181,22 @@ static void hide_held(const struct request *request, const struct submission_row
 	job->score_ns = job->score_err_ns = NAN;
 }
 
+/* While the public ranking stands still, so does what strangers can know of it. */
+static void hide_withheld(const struct request *request, const struct submission_row *row, struct job_row *job)
+{
+	int64_t at_ms = job->finished_at_ms != TIME_NULL ? job->finished_at_ms : now_ms();
+	bool is_later = row->frozen_at_ms != TIME_NULL && at_ms > row->frozen_at_ms;
+	if (!is_later || is_owner(request, row) || (request->viewer.id && request->viewer.id == row->creator_id))
+		return;
+	job->hides_times = job->is_withheld = true;
+	job->score_ns = job->score_err_ns = NAN;
+}
+
 static int read_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
 {
 	int rc = database_rows(request->db, request->arena, &JOBS, jobs, count, request->error, "i", row->id);
 	for (size_t i = 0; !rc && i < *count; i++)
-		hide_held(request, row, &(*jobs)[i]);
+		hide_held(request, row, &(*jobs)[i]), hide_withheld(request, row, &(*jobs)[i]);
 	return rc ? rc : job_words_fill(request, row, *jobs, *count);
 }
 
@@ -211,7 +227,7 @@ static void drop_hidden_times(struct job_row *jobs, size_t count)
 {
 	for (size_t j = 0; j < count; j++)
 		for (size_t i = 0; jobs[j].hides_times && i < jobs[j].stage_count; i++)
-			if (strcmp(jobs[j].stages[i].name, "ranked") == 0)
+			if (jobs[j].is_withheld || strcmp(jobs[j].stages[i].name, "ranked") == 0)
 				jobs[j].stages[i].case_count = 0;
 }
 

@@ -18,6 +18,9 @@ struct submission_row {
 	const char *user, *leaderboard, *file_name, *mode;
 	int64_t submitted_at_ms, version_number, current_version;
 	int64_t ended, sources_public;
+	int64_t practice;             /* it came after the deadline, and is never ranked */
+	int64_t frozen_at_ms;         /* of the leaderboard's public ranking; TIME_NULL: it is not frozen */
+	int64_t creator_id;           /* of the leaderboard; SQL_NULL_INTEGER: nobody */
 	struct blob_value sha256;
 	const char *note;             /* of its author to himself */
 	int64_t withdrawn;            /* by its author */
@@ -58,7 +61,8 @@ struct job_row {
 	int64_t held_at_ms, released_by;
 	const char *held_reason;      /* NULL for those who may not see it */
 	int64_t is_held;              /* it has passed and waits for an admin */
-	bool hides_times;             /* it is or was held, and the viewer is a stranger */
+	bool hides_times;             /* it is or was held, or ended after the freeze, and the viewer is a stranger */
+	bool is_withheld;             /* because of the freeze */
 	int64_t attempt;
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;

@@ -9,6 +9,7 @@
 #include "lib/quote.h"
 #include "lib/submission.h"
 #include "lib/text.h"
+#include "lib/visibility.h"
 #include "templates/submit.h"
 
 #include <string.h>
@@ -45,8 +46,7 @@ static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLU
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "
 	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN blobs b ON b.sha256 = s.sha256 "
-	"WHERE s.id = ? AND s.leaderboard_id = ? "
-	"  AND (s.user_id = ? OR ? OR (l.deadline <= UTC_TIMESTAMP(3) AND l.sources_public_after_deadline))");
+	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_MAY_SEE_SOURCE("s", "l"));
 
 static size_t split_names(struct arena *arena, const char *list, const char ***names)
 {
@@ -71,8 +71,8 @@ static void offer_code(struct submit_form *form, const struct blob_value *file, 
 static int take_over(struct request *request, struct submit_form *form, int64_t id, struct choices *choices)
 {
 	struct arena *arena = request->arena;
-	int rc = database_row(request->db, arena, &CHOICES_OF, choices, request->error, "iiii", id, form->leaderboard->id,
-		request->viewer.id, (int64_t)(request->viewer.role == ROLE_ADMIN));
+	int rc = database_row(request->db, arena, &CHOICES_OF, choices, request->error, "iii", id, form->leaderboard->id,
+		request->viewer.id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no submission %lld to %s that you may submit again.", (long long)id,
 			form->leaderboard->name);
@@ -167,9 +167,16 @@ static int say_when_to_retry(struct request *request, const struct leaderboard *
 	return 0;
 }
 
+static bool has_ended(const struct leaderboard *leaderboard)
+{
+	return leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms();
+}
+
 static const char *why_closed(struct request *request, const struct leaderboard *leaderboard)
 {
-	if (leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms()) {
+	if (leaderboard->archived_at_ms != TIME_NULL)
+		return "This leaderboard is in the archive and takes no submissions.";
+	if (has_ended(leaderboard) && !leaderboard->practice) {
 		format_text when;
 		format_utc(when, leaderboard->deadline_ms);
 		return arena_printf(request->arena, "The deadline of this leaderboard has passed: it was %s.", when);
@@ -217,6 +224,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 	}
 	if (!form.closed)
 		form.closed = why_closed(request, leaderboard);
+	form.is_practice = !form.closed && has_ended(leaderboard);
 	struct page page = page_make(request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");
 	submit_page(&request->body, &page, &form);
 	return 0;
@@ -225,7 +233,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 int page_submit(struct request *request)
 {
 	struct leaderboard leaderboard;
-	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], &leaderboard, request->error);
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &leaderboard, request->error);
 	return rc ? rc : show(request, &leaderboard);
 }
 
@@ -251,7 +259,7 @@ int action_submit(struct request *request)
 {
 	struct leaderboard leaderboard;
 	int64_t id = 0;
-	int rc = leaderboard_by_name(request->db, request->arena, request->path_parameters[0], &leaderboard, request->error);
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &leaderboard, request->error);
 	if (rc)
 		return rc;
 	struct submission_request submission = { .user_id = request->viewer.id, .mode = request_form(request, "mode"),
@@ -273,13 +281,14 @@ int action_submit(struct request *request)
 
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name) };
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
-	"SELECT name FROM leaderboards WHERE accepting AND (deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) ORDER BY name");
+	"SELECT name FROM leaderboards l WHERE accepting AND archived_at IS NULL "
+	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " SQL_MAY_SEE("l") " ORDER BY name");
 
 static int show_anywhere(struct request *request)
 {
 	struct submit_form form = form_as_typed(request);
 	struct error own = {0};
-	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "");
+	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "i", request->viewer.id);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -309,7 +318,7 @@ static int find_target(struct request *request, const struct submission_request 
 	if (!name)
 		return fail_field(request->error, "leaderboard", "Choose a leaderboard, or begin the file with a line that names it: "
 			"#!POPCORN leaderboard NAME (in CUDA C++, //!POPCORN leaderboard NAME).");
-	rc = leaderboard_by_name(request->db, request->arena, name, leaderboard, request->error);
+	rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc == ERROR_NOT_FOUND ? fail_field(request->error, *chosen ? "leaderboard" : field,
 		"There is no leaderboard named %s.", quote(request->arena, name)) : rc;
 }

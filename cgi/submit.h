@@ -22,6 +22,7 @@ struct submit_form {
 	const char *chosen, *leaderboard_error;
 	const struct task *task;
 	const char *closed;         /* why nothing can be submitted, or NULL */
+	bool is_practice;           /* the deadline has passed, so it is not ranked */
 	struct submit_gpu *gpus; size_t gpu_count;
 	const char *mode, *code;    /* as typed */
 	const char *file_error, *code_error, *mode_error, *gpu_error, *form_error;

@@ -4,6 +4,7 @@
 #include "cgi/pages.h"
 #include "lib/quote.h"
 #include "lib/text.h"
+#include "lib/visibility.h"
 #include "templates/user.h"
 
 enum { most_places = 500 };
@@ -29,6 +30,7 @@ static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu ORDER BY e.position DESC LIMIT 1) AS entries, "
 	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
 	"FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id AND l.task_version_id = r.task_version_id "
+	"    AND " SQL_MAY_SEE("l") " "
 	"  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu) ON r.user_id = u.id "
 	"WHERE u.name = ? ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
 
@@ -37,8 +39,8 @@ static int read_user(struct request *request, const char *name, struct user_view
 	struct user_row *rows = NULL;
 	size_t count = 0;
 	/* The column is ASCII; what is no name is not worth a question. */
-	int rc = text_is_user_name(name) ? database_rows(request->db, request->arena, &USER, &rows, &count, request->error, "si",
-		name, (int64_t)most_places) : 0;
+	int rc = text_is_user_name(name) ? database_rows(request->db, request->arena, &USER, &rows, &count, request->error, "isi",
+		request->viewer.id, name, (int64_t)most_places) : 0;
 	if (rc)
 		return rc;
 	if (!count)

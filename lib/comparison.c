@@ -1,5 +1,7 @@
 #include "lib/comparison.h"
 
+#include "lib/visibility.h"
+
 /* Behind what people have submitted, see jobs.priority. */
 enum { priority = 1 };
 
@@ -10,6 +12,7 @@ static const struct column COMPARISON_COLUMNS[] = {
 };
 static const struct statement RESULTS = SELECT(struct ranking_comparison, COMPARISON_COLUMNS,
 	"SELECT c.id, c.challenger_id, c.incumbent_id, c.ratio_low, c.ratio_high FROM comparisons c "
+	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id AND NOT " SQL_IS_WITHHELD("l", "j") " "
 	"JOIN ranking a ON a.job_id = c.challenger_job_id JOIN ranking b ON b.job_id = c.incumbent_job_id "
 	"WHERE c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? AND c.ratio IS NOT NULL");
 

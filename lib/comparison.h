@@ -21,7 +21,7 @@
 int comparison_open(struct database *db, const struct ranking_key *key, int64_t challenger_user_id, int64_t incumbent_user_id,
 	struct error *error);
 
-/* Those of the ranking that have a result and whose entries are both still its users' best. */
+/* Those of the ranking that have a result, which was not found while the ranking is frozen, and whose entries are both still its users' best. */
 int comparison_read(struct database *db, struct arena *arena, const struct ranking_key *key,
 	struct ranking_comparison **comparisons, size_t *count, struct error *error);
 

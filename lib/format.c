@@ -127,6 +127,16 @@ void format_utc(format_text out, int64_t ms)
 	strftime(out, sizeof(format_text), "%Y-%m-%d %H:%M UTC", &utc);
 }
 
+void format_datetime_local(format_text out, int64_t ms)
+{
+	out[0] = '\0';
+	if (ms == INT64_MIN)
+		return;
+	struct tm utc;
+	in_utc(ms, &utc);
+	strftime(out, sizeof(format_text), utc.tm_sec ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%dT%H:%M", &utc);
+}
+
 void format_iso(format_text out, int64_t ms)
 {
 	out[0] = '\0';

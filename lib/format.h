@@ -26,6 +26,7 @@ void format_gap(format_text out, double ns, double best_ns);
 
 void format_bytes(format_text out, uint64_t bytes);             /* "141 GB", "12.5 kB" (powers of 1000) */
 void format_utc(format_text out, int64_t ms);                   /* "2026-11-21 06:10 UTC"; TIME_NULL: "" */
+void format_datetime_local(format_text out, int64_t ms);        /* "2026-11-21T06:10", in UTC, for an input; TIME_NULL: "" */
 void format_iso(format_text out, int64_t ms);                   /* "2026-11-21T06:10:20.123Z" */
 void format_relative(format_text out, int64_t ms, int64_t now_ms); /* "in 2 days 4 hours", "3 minutes ago", "just now" */
 int64_t now_ms(void); /* milliseconds since 1970 UTC */

@@ -2,6 +2,8 @@
 #ifndef PODIUM_LIB_JOB_H
 #define PODIUM_LIB_JOB_H
 
+#include "lib/visibility.h"
+
 /* Attempts that come to nothing through no fault of the submission; after the last the job has failed. */
 enum { job_most_attempts = 3 };
 
@@ -19,7 +21,10 @@ enum { job_most_attempts = 3 };
 #define SQL_HAS_SCORE(submission, job) "(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job ".verdict = 'passed' AND " \
 	job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
 
-/* A part of a statement: one that belongs into the ranking. Its author may have withdrawn it. */
-#define SQL_IS_RANKED(submission, job) "(" SQL_HAS_SCORE(submission, job) " AND " submission ".withdrawn_at IS NULL)"
+/* A part of a statement: one that belongs into the ranking. Practice never does, nor what its author has withdrawn; what
+ * ended after a freeze does not before that is lifted. */
+#define SQL_IS_RANKED(submission, job) "(" SQL_HAS_SCORE(submission, job) " AND " submission ".withdrawn_at IS NULL " \
+	"AND NOT " submission ".practice AND NOT EXISTS (SELECT 1 FROM leaderboards still WHERE still.id = " submission ".leaderboard_id " \
+	"AND " SQL_IS_WITHHELD("still", job) "))"
 
 #endif

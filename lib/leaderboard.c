@@ -4,6 +4,7 @@
 #include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/text.h"
+#include "lib/visibility.h"
 
 #include <string.h>
 
@@ -12,11 +13,16 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct leaderboard, task_version_id), INTEGER(struct leaderboard, version_number),
 	TEXT(struct leaderboard, language), TIME(struct leaderboard, deadline_ms), INTEGER(struct leaderboard, accepting),
 	INTEGER(struct leaderboard, sources_public_after_deadline), TIME(struct leaderboard, created_at_ms),
+	TEXT(struct leaderboard, visibility), INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms),
+	TIME(struct leaderboard, archived_at_ms),
 };
-static const struct statement LEADERBOARD_BY_NAME = SELECT(struct leaderboard, LEADERBOARD_COLUMNS,
-	"SELECT l.id, l.name, l.creator_id, l.task_version_id, v.number AS version_number, v.language, "
-	"l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, l.created_at AS created_at_ms "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = ?");
+#define LEADERBOARD_WHERE(condition) SELECT(struct leaderboard, LEADERBOARD_COLUMNS, \
+	"SELECT l.id, l.name, l.creator_id, l.task_version_id, v.number AS version_number, v.language, " \
+	"l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, l.created_at AS created_at_ms, " \
+	"l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms " \
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
+static const struct statement LEADERBOARD_BY_NAME = LEADERBOARD_WHERE("l.name = ?");
+static const struct statement LEADERBOARD_SEEN_BY = LEADERBOARD_WHERE("l.name = ? AND " SQL_MAY_SEE("l"));
 
 struct gpu_row { const char *gpu; };
 static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
@@ -48,6 +54,14 @@ int leaderboard_by_name(struct database *db, struct arena *arena, const char *na
 	/* The column is ASCII; anything that is no name is not worth a question. */
 	int rc = text_is_leaderboard_name(name)
 		? database_row(db, arena, &LEADERBOARD_BY_NAME, leaderboard, error, "s", name) : ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name)) : rc;
+}
+
+int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id, const char *name,
+	struct leaderboard *leaderboard, struct error *error)
+{
+	int rc = text_is_leaderboard_name(name)
+		? database_row(db, arena, &LEADERBOARD_SEEN_BY, leaderboard, error, "si", name, viewer_id) : ERROR_NOT_FOUND;
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name)) : rc;
 }
 

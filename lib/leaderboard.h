@@ -24,6 +24,10 @@ struct leaderboard {
 	int64_t accepting;        /* 0: closed by an admin */
 	int64_t sources_public_after_deadline;
 	int64_t created_at_ms;
+	const char *visibility;   /* "public", "closed", "hidden": lib/visibility.h */
+	int64_t practice;         /* takes submissions after the deadline, without a rank */
+	int64_t frozen_at_ms;     /* the public ranking stands still from then on; TIME_NULL: it does not */
+	int64_t archived_at_ms;   /* TIME_NULL: it is not */
 };
 
 struct actor { int64_t id; const char *name, *address; }; /* id 0: a command */
@@ -33,12 +37,17 @@ struct leaderboard_settings {
 	int64_t deadline_ms;      /* TIME_NULL: none */
 	bool accepting;
 	bool sources_public_after_deadline;
+	bool keeps_version;       /* a task that runs differently becomes a draft: it is not switched to */
 	const char **gpus; size_t gpu_count;
 	const struct quota *quotas; /* one for each mode, most 0: the site's; NULL: they stay as they are */
 };
 
 int leaderboard_by_name(struct database *db, struct arena *arena, const char *name, struct leaderboard *leaderboard,
 	struct error *error);
+
+/* The same on behalf of a visitor, 0 for nobody: what he may not see is not found. */
+int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id, const char *name,
+	struct leaderboard *leaderboard, struct error *error);
 
 /* The chosen GPU models in their order. */
 int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,
@@ -71,6 +80,16 @@ int leaderboard_create(struct database *db, struct arena *arena, const struct le
 int leaderboard_update(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	const struct leaderboard_settings *settings, const struct task *task, const struct fileset *upload,
 	const struct fileset *stock, const struct actor *actor, struct error *error);
+
+/* Submissions run against version `number` from now on; jobs that wait keep the version that they were handed in for.
+ * ERROR_NOT_FOUND when there is no such version. */
+int leaderboard_switch(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, int64_t number,
+	const struct actor *actor, struct error *error);
+
+/* A new leaderboard of the actor's with the present task, devices, quotas and settings of another; hidden, without a
+ * deadline, with a secret seed of its own. The error's field is name. */
+int leaderboard_clone(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
+	const struct actor *actor, struct error *error);
 
 /* Deletes it with all versions, submissions, results, ranking rows and the blobs nothing else uses, in one
  * transaction, and writes the audit entry. ERROR_CONFLICT while one of its jobs is running is not raised:

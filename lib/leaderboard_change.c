@@ -109,6 +109,13 @@ static const struct statement CURRENT = SELECT(struct current, CURRENT_COLUMNS,
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? FOR UPDATE");
 static const struct statement SWITCH_VERSION = COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 
+struct number { int64_t number; };
+static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, number) };
+/* Above the present one, if there are drafts, or if an older version is in use again. */
+static const struct statement NEWEST = SELECT(struct number, NUMBER_COLUMNS,
+	"SELECT MAX(number) AS number FROM task_versions WHERE leaderboard_id = ?");
+static const struct statement MAKE_DRAFT = COMMAND("UPDATE task_versions SET draft = TRUE WHERE id = ?");
+
 static int64_t actor_id(const struct change *change)
 {
 	return change->actor->id ? change->actor->id : SQL_NULL_INTEGER;
@@ -118,6 +125,8 @@ static int insert_version(struct database *db, const struct change *change, stru
 {
 	int64_t version_id;
 	int rc = task_draft_insert(db, &change->draft, change->id, actor_id(change), &version_id, error);
+	if (!rc && change->leaderboard && change->settings->keeps_version)
+		return database_execute(db, &MAKE_DRAFT, error, "i", version_id);
 	return rc ? rc : database_execute(db, &SWITCH_VERSION, error, "ii", version_id, change->id);
 }
 
@@ -300,9 +309,15 @@ static int update_task(struct database *db, struct change *change, const struct 
 			task_comparison_words(change->arena, &comparison));
 		return task_draft_rewrite(db, change->arena, &change->draft, current->task_version_id, actor_id(change), error);
 	}
-	buffer_printf(notes, "%stask: version %lld with %zu files, was version %lld", separator, number + 1,
-		change->draft.content_count, number);
-	return insert_version(db, change, error);
+	struct number newest;
+	rc = insert_version(db, change, error);
+	if (!rc)
+		rc = database_row(db, change->arena, &NEWEST, &newest, error, "i", change->id);
+	if (!rc)
+		buffer_printf(notes, change->settings->keeps_version ? "%stask: a draft of version %lld with %zu files, still version %lld"
+			: "%stask: version %lld with %zu files, was version %lld", separator, (long long)newest.number,
+			change->draft.content_count, number);
+	return rc;
 }
 
 static int update_all(struct database *db, void *context, struct error *error)

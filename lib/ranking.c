@@ -304,7 +304,6 @@ static int settle(struct database *db, struct arena *arena, const struct ranked_
 	return rc ? rc : open_comparisons(db, &key, standing, job->user_id, error);
 }
 
-/* Whether it is ranked may have changed while its ranking's lock was waited for. */
 static int asks(struct database *db, struct arena *arena, const struct statement *question, int64_t job_id, bool *answer, struct error *error)
 {
 	struct id_row row;
@@ -340,7 +339,7 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 		return rc;
 	key = key_of(&job);
 	rc = lock_ranking(db, arena, &key, error);
-	if (!rc)
+	if (!rc) /* behind the lock, so that a freeze either sees this job in the ranking or is seen here */
 		rc = asks(db, arena, &COUNTS, job_id, &counts, error);
 	return rc || !counts ? rc : insert(db, arena, &job, error);
 }

@@ -60,9 +60,10 @@ size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t
 
 /* Inside the transaction that finishes a passed ranked job: takes the job into the ranking if it is its
  * user's best there (or equal and earlier), brings positions and places up to date, and has it compared with its rivals.
- * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. ERROR_NOT_FOUND for a job that is
- * none to be ranked, such as one that is held for review; one whose author has withdrawn it changes nothing. What it changes
- * for its user is noted with the job (best_before_ns, place_before, place_after). */
+ * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. Practice, what its author has
+ * withdrawn, and what ends while the ranking is frozen (lib/visibility.h) changes nothing. ERROR_NOT_FOUND for a job that is
+ * none to be ranked, such as one that is held for review. What it changes for its user is noted with the job
+ * (best_before_ns, place_before, place_after). */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
 /* Inside a transaction that has changed whether a job is to be ranked: makes its user's entry the best of those that are, or

@@ -24,15 +24,16 @@ struct intake {
 
 /* ---- is the leaderboard open? ---- */
 
-struct state { int64_t task_version_id, accepting, ended, deadline_ms; const char *language; };
+struct state { int64_t task_version_id, accepting, ended, practice, archived, deadline_ms; const char *language; };
 static const struct column STATE_COLUMNS[] = {
 	INTEGER(struct state, task_version_id), INTEGER(struct state, accepting), INTEGER(struct state, ended),
+	INTEGER(struct state, practice), INTEGER(struct state, archived),
 	TIME(struct state, deadline_ms), TEXT(struct state, language),
 };
 /* The shared lock keeps an edit or a deletion waiting until the submission is stored or refused. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
-	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, "
-	"l.deadline AS deadline_ms, v.language "
+	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.practice, "
+	"l.archived_at IS NOT NULL AS archived, l.deadline AS deadline_ms, v.language "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? LOCK IN SHARE MODE");
 
 /* By the database's clock, and without exception for anybody. */
@@ -46,7 +47,9 @@ static int check_open(struct database *db, const struct intake *intake, struct s
 		return rc;
 	format_text deadline;
 	format_utc(deadline, state->deadline_ms);
-	if (state->ended)
+	if (state->archived)
+		return fail_field(error, "leaderboard", "%s is in the archive, so it takes no more submissions.", leaderboard->name);
+	if (state->ended && !state->practice)
 		return fail_field(error, "leaderboard", "The deadline of %s has passed (%s), so it takes no more submissions.",
 			leaderboard->name, deadline);
 	if (!state->accepting)
@@ -172,8 +175,8 @@ static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT banned_at IS NOT NULL AS banned FROM users WHERE id = ? FOR UPDATE");
 static const struct statement INSERT_SUBMISSION = COMMAND(
-	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect) "
-	"VALUES (?, ?, ?, ?, ?, ?, ?)");
+	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, practice, dialect) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 static const struct statement INSERT_JOB = COMMAND(
 	"INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
 
@@ -216,8 +219,8 @@ static int store(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbss", intake->leaderboard->id, state.task_version_id,
-			request->user_id, intake->file.name, hash, sizeof hash, request->mode,
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsis", intake->leaderboard->id, state.task_version_id,
+			request->user_id, intake->file.name, hash, sizeof hash, request->mode, state.ended,
 			dialect_of_source(intake->leaderboard->language, request->source, request->length)->name);
 	intake->id = (int64_t)database_insert_id(db);
 	return rc ? rc : insert_jobs(db, intake, error);

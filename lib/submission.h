@@ -21,7 +21,8 @@ struct submission_request {
 
 /* Checks everything (field of the error: file, code, mode, gpu, leaderboard) and stores the submission and
  * one job per GPU in one transaction:
- * leaderboard closed, deadline passed (by the database's clock), no GPU chosen for it; what submission_file_take
+ * leaderboard closed or in the archive, deadline passed (by the database's clock; where the leaderboard has
+ * practice, the submission is taken in as such and is never ranked), no GPU chosen for it; what submission_file_take
  * refuses; unknown mode; a `#!POPCORN leaderboard` that names another leaderboard; GPUs that differ between the
  * header and the form; a GPU the leaderboard has not. ERROR_FORBIDDEN for a banned user, ERROR_LIMIT when a quota
  * (lib/quota.h) is used up. */

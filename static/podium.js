@@ -37,13 +37,32 @@
 
 	// ---- times: hovering shows the reader's own zone below the UTC time ----
 
+	const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+	const inZone = (at) => `${at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })} in ${zone}`;
+
 	const addLocalTimes = () => {
 		for (const time of main.querySelectorAll("time[datetime]:not([data-local])")) {
 			const at = new Date(time.dateTime);
 			if (isNaN(at)) continue;
 			time.dataset.local = "";
-			const local = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
-			time.title = `${time.title}\n${local} in your time zone`.trim();
+			time.title = `${time.title}\n${inZone(at)}`.trim();
+		}
+	};
+
+	// Fields for a time are in UTC; below them stands what that is for the reader.
+	const tellLocalTimes = () => {
+		for (const input of main.querySelectorAll("input[type=datetime-local]:not([data-local])")) {
+			input.dataset.local = "";
+			const told = document.createElement("p");
+			told.className = "hint local-time";
+			const tell = () => {
+				const at = new Date(`${input.value}Z`);
+				told.hidden = !input.value || isNaN(at);
+				told.textContent = told.hidden ? "" : `That is ${inZone(at)}.`;
+			};
+			input.after(told);
+			input.addEventListener("input", tell);
+			tell();
 		}
 	};
 
@@ -86,6 +105,7 @@
 	const improve = () => {
 		offerCopying();
 		addLocalTimes();
+		tellLocalTimes();
 		offerDropping();
 	};
 

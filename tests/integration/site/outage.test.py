@@ -74,6 +74,13 @@ def until(condition, limit_s=60):
 		time.sleep(0.05)
 
 
+def freeze():
+	"""The signal is only on its way when it was sent; a thread that runs may answer one question more."""
+	database.process.send_signal(signal.SIGSTOP)
+	threads = pathlib.Path(f"/proc/{database.process.pid}/task")
+	until(lambda: all("State:\tT" in (thread / "status").read_text() for thread in threads.iterdir()))
+
+
 class Impatient(http.client.HTTPConnection):
 	def __init__(self, host, port, timeout):
 		super().__init__(host, port, timeout=HANGS_AFTER_S)
@@ -144,7 +151,7 @@ def while_the_database_answers_all_is_well():
 
 @test
 def a_frozen_database_is_told_and_a_thawed_one_serves_again():
-	database.process.send_signal(signal.SIGSTOP)
+	freeze()
 	try:
 		all_pages_answer_503("frozen")
 	finally:
@@ -163,7 +170,7 @@ def a_page_that_waits_when_the_database_freezes_does_not_wait_for_it():
 		waiting = pool.submit(ada.get, "/account")
 		time.sleep(2)  # longer than a ping may take: a slow statement is nobody's outage
 		equal(waiting.done(), False)
-		database.process.send_signal(signal.SIGSTOP)
+		freeze()
 		try:
 			refused(waiting.result())
 		finally:
@@ -187,7 +194,7 @@ def frozen_right_after_it_was_killed_is_told_too():
 	database.process.kill()
 	database.process.wait()
 	database.start()
-	database.process.send_signal(signal.SIGSTOP)
+	freeze()
 	try:
 		all_pages_answer_503("frozen after a restart")
 	finally:
@@ -197,7 +204,7 @@ def frozen_right_after_it_was_killed_is_told_too():
 
 @test
 def the_pages_stop_while_the_database_is_frozen():
-	database.process.send_signal(signal.SIGSTOP)
+	freeze()
 	try:
 		processes[0].terminate()
 		equal(processes[0].wait(HANGS_AFTER_S), 0)

@@ -1,0 +1,15 @@
+/* What the report of a dry run shows. */
+#ifndef PODIUM_CGI_DRY_RUN_H
+#define PODIUM_CGI_DRY_RUN_H
+
+#include "lib/dry_run.h"
+
+struct dry_run_view {
+	const struct leaderboard *leaderboard;
+	int64_t version;
+	const struct dry_run_row *rows; size_t count; /* count 0: there was none */
+	size_t met, unmet, open;      /* of these */
+	const char *problem;          /* why none was started, or NULL */
+};
+
+#endif

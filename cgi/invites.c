@@ -1,0 +1,170 @@
+/* Invite codes: making, listing and revoking them; and the form in which they are entered. */
+#include "cgi/admin_leaderboard.h"
+#include "cgi/pages.h"
+#include "cgi/publishing.h"
+#include "lib/format.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "templates/publishing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nobody guesses a code of 98 bits; this keeps somebody who tries from being a burden. */
+static const struct rate_limit REDEMPTIONS = { "invite code", 30, 600 };
+
+struct board_row { const char *name, *visibility; };
+static const struct column BOARD_COLUMNS[] = { TEXT(struct board_row, name), TEXT(struct board_row, visibility) };
+static const struct statement BOARDS = SELECT(struct board_row, BOARD_COLUMNS,
+	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) ORDER BY visibility <> 'closed', name");
+
+/* Whose leaderboards and invites the viewer has to do with; 0: everybody's. */
+static int64_t whose(const struct request *request)
+{
+	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;
+}
+
+static bool is_in(const char **names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* ---- the list ---- */
+
+static int list_boards(struct request *request, struct invites_view *view)
+{
+	struct board_row *rows;
+	const char **chosen;
+	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
+	int rc = database_rows(request->db, request->arena, &BOARDS, &rows, &view->board_count, request->error, "i", whose(request));
+	if (rc)
+		return rc;
+	view->boards = arena_array(request->arena, struct invite_choice, view->board_count + 1);
+	for (size_t i = 0; i < view->board_count; i++)
+		view->boards[i] = (struct invite_choice){ rows[i].name, rows[i].visibility, is_in(chosen, chosen_count, rows[i].name) };
+	return 0;
+}
+
+static int show_invites(struct request *request)
+{
+	struct invite *invites;
+	struct invites_view view = {
+		.note = request_form_or(request, "note", ""), .uses = request_form_or(request, "uses", ""),
+		.expires = request_form_or(request, "expires", ""), .note_error = form_error(request, "note"),
+		.uses_error = form_error(request, "uses"), .expires_error = form_error(request, "expires"),
+		.board_error = form_error(request, "leaderboard"), .is_admin = request->viewer.role == ROLE_ADMIN,
+	};
+	struct error own = {0};
+	int rc = invites_list(request->db, request->arena, whose(request), &invites, &view.count, &own);
+	if (!rc)
+		rc = list_boards(request, &view);
+	if (rc) {
+		if (own.code)
+			*request->error = own;
+		return rc;
+	}
+	view.invites = invites;
+	struct page page = page_make(request, "Invites", "admin");
+	const char *done = request_query(request, "done");
+	if (done)
+		page.notice = strcmp(done, "revoked") == 0 ? "The code was revoked. Those who had used it stay members."
+			: "The code was made. It is the first one in the list.";
+	invites_page(&request->body, &page, &view);
+	return 0;
+}
+
+int page_invites(struct request *request)
+{
+	return show_invites(request);
+}
+
+/* ---- making and revoking ---- */
+
+static int read_request(struct request *request, struct invite_request *wanted)
+{
+	const char *uses = request_form_or(request, "uses", ""), *expires = request_form_or(request, "expires", "");
+	char *end = NULL;
+	*wanted = (struct invite_request){ .note = request_form_or(request, "note", ""), .expires_at_ms = TIME_NULL,
+		.may_all = request->viewer.role == ROLE_ADMIN };
+	wanted->leaderboard_count = request_form_values(request, "leaderboard", &wanted->leaderboards);
+	wanted->most_uses = *uses ? strtoll(uses, &end, 10) : 0;
+	if (*uses && (*end || wanted->most_uses < 1 || wanted->most_uses > invite_most_uses))
+		return fail_field(request->error, "uses", "This is a whole number from 1 to %d, or empty; %s is not.", invite_most_uses,
+			quote(request->arena, uses));
+	if (*expires && parse_utc(expires, &wanted->expires_at_ms))
+		return fail_field(request->error, "expires", "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the "
+			"field empty.");
+	return 0;
+}
+
+static int make(struct request *request)
+{
+	struct invite_request wanted;
+	struct actor actor = actor_of(request);
+	const char *code;
+	int rc = read_request(request, &wanted);
+	return rc ? rc : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
+}
+
+static int revoke_one(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	return invite_revoke(request->db, request->arena, strtoll(request_form_or(request, "invite", "0"), NULL, 10), whose(request),
+		&actor, request->error);
+}
+
+int action_invites(struct request *request)
+{
+	bool revokes = strcmp(request_form_or(request, "action", "make"), "revoke") == 0;
+	int rc = revokes ? revoke_one(request) : make(request);
+	if (!rc)
+		return redirect(request, "/admin/invites?done=%s", revokes ? "revoked" : "made");
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	return show_invites(request);
+}
+
+/* ---- entering one ---- */
+
+static int show_join(struct request *request, const char *code)
+{
+	struct join_form form = { code, form_error(request, "code") };
+	struct page page = page_make(request, "Enter an invite code", "leaderboards");
+	join_page(&request->body, &page, &form);
+	return 0;
+}
+
+int page_join(struct request *request)
+{
+	const char *code = request_query(request, "code");
+	return show_join(request, code ? code : "");
+}
+
+/* People copy codes with the white space around them. */
+static const char *typed_code(struct request *request)
+{
+	char *code = arena_strdup(request->arena, request_form_or(request, "code", ""));
+	code += strspn(code, " \t\r\n");
+	code[strcspn(code, " \t\r\n")] = '\0';
+	return code;
+}
+
+int action_join(struct request *request)
+{
+	const char *code = typed_code(request);
+	struct invite_board *boards;
+	size_t count;
+	int rc = rate_limit_hit(request, &REDEMPTIONS, request->viewer.name);
+	if (!rc)
+		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
+	if (!rc)
+		return count == 1 ? redirect(request, "/leaderboard/%s", boards->name) : redirect(request, "/");
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	return show_join(request, code);
+}

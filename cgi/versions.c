@@ -1,0 +1,210 @@
+/* The versions of a leaderboard's task: the list, what differs between two, switching; and cloning the leaderboard. */
+#include "cgi/versions.h"
+
+#include "cgi/admin_leaderboard.h"
+#include "cgi/pages.h"
+#include "cgi/paging.h"
+#include "lib/blob.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "templates/versions.h"
+
+#include <string.h>
+
+enum { most_rows = 2000, context_lines = 3, most_diff_bytes = 1 << 20 };
+
+static const struct column VERSION_COLUMNS[] = {
+	INTEGER(struct version_row, id), INTEGER(struct version_row, number), INTEGER(struct version_row, revision),
+	TIME(struct version_row, created_at_ms), INTEGER(struct version_row, is_current), INTEGER(struct version_row, draft),
+	TEXT(struct version_row, creator), INTEGER(struct version_row, files), INTEGER(struct version_row, submissions),
+	INTEGER(struct version_row, ranked), INTEGER(struct version_row, waiting),
+};
+static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLUMNS,
+	"SELECT v.id, v.number, v.revision, v.created_at AS created_at_ms, v.id = l.task_version_id AS is_current, v.draft, "
+	"  u.name AS creator, (SELECT COUNT(*) FROM task_files f WHERE f.task_version_id = v.id) AS files, "
+	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id) AS submissions, "
+	"  (SELECT COUNT(DISTINCT r.user_id) FROM ranking r WHERE r.leaderboard_id = l.id AND r.task_version_id = v.id) AS ranked, "
+	"  (SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting "
+	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id LEFT JOIN users u ON u.id = v.created_by "
+	"WHERE l.id = ? ORDER BY v.number DESC");
+
+/* Files that are not the same in both; NULL where one of the two has none. */
+struct pair { const char *role, *path; struct blob_value before, after; };
+static const struct column PAIR_COLUMNS[] = {
+	TEXT(struct pair, role), TEXT(struct pair, path), BLOB(struct pair, before), BLOB(struct pair, after),
+};
+static const struct statement PAIRS = SELECT(struct pair, PAIR_COLUMNS,
+	"SELECT a.role, a.path, a.sha256 AS `before`, b.sha256 AS after FROM task_files a "
+	"LEFT JOIN task_files b ON b.task_version_id = ? AND b.role = a.role AND b.path = a.path "
+	"WHERE a.task_version_id = ? AND (b.sha256 IS NULL OR b.sha256 <> a.sha256) "
+	"UNION ALL SELECT b.role, b.path, NULL, b.sha256 FROM task_files b "
+	"LEFT JOIN task_files a ON a.task_version_id = ? AND a.role = b.role AND a.path = b.path "
+	"WHERE b.task_version_id = ? AND a.sha256 IS NULL ORDER BY role, path");
+
+static int read_versions(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count)
+{
+	int rc = leaderboard_of_admin(request, leaderboard);
+	return rc ? rc : database_rows(request->db, request->arena, &VERSIONS, versions, count, request->error, "i", leaderboard->id);
+}
+
+static int find_version(struct request *request, const struct leaderboard *leaderboard, const struct version_row *versions,
+	size_t count, int64_t number, struct version_row *version)
+{
+	for (size_t i = 0; i < count; i++)
+		if (versions[i].number == number)
+			return *version = versions[i], 0;
+	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no version with this number.", leaderboard->name);
+}
+
+int page_versions(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct version_row *versions;
+	struct versions_view view = { .leaderboard = &leaderboard };
+	int rc = read_versions(request, &leaderboard, &versions, &view.count);
+	if (rc)
+		return rc;
+	view.versions = versions;
+	struct page page = page_make(request, arena_printf(request->arena, "Versions of %s", leaderboard.name), "admin");
+	if (request_query(request, "done"))
+		page.notice = arena_printf(request->arena, "Submissions run against version %lld from now on.",
+			(long long)leaderboard.version_number);
+	versions_page(&request->body, &page, &view);
+	return 0;
+}
+
+/* ---- what differs ---- */
+
+static bool is_text(const struct blob_value *content)
+{
+	return !content->length || (text_is_utf8(content->bytes, content->length) && !memchr(content->bytes, '\0', content->length));
+}
+
+static int read_side(struct request *request, const struct blob_value *sha256, struct blob_value *content)
+{
+	*content = (struct blob_value){ "", 0 };
+	return sha256->bytes ? blob_get(request->db, request->arena, sha256->bytes, content, request->error) : 0;
+}
+
+static int compare_file(struct request *request, const struct pair *pair, struct file_change *change)
+{
+	struct blob_value before, after;
+	*change = (struct file_change){ .role = pair->role, .path = pair->path,
+		.what = !pair->before.bytes ? "added" : !pair->after.bytes ? "removed" : "changed" };
+	int rc = read_side(request, &pair->before, &before);
+	if (!rc)
+		rc = read_side(request, &pair->after, &after);
+	if (rc)
+		return rc;
+	if (!is_text(&before) || !is_text(&after))
+		return change->obstacle = "It is not text.", 0;
+	if (before.length + after.length > most_diff_bytes)
+		return change->obstacle = "It is too long to be compared here.", 0;
+	change->diff = diff_of(request->arena, before.bytes, before.length, after.bytes, after.length);
+	change->row_count = diff_rows(request->arena, &change->diff, context_lines, most_rows, &change->rows, &change->is_cut);
+	return 0;
+}
+
+static int compare_versions(struct request *request, int64_t from_id, int64_t to_id, struct version_diff_view *view)
+{
+	struct pair *pairs;
+	size_t count;
+	int rc = database_rows(request->db, request->arena, &PAIRS, &pairs, &count, request->error, "iiii", to_id, from_id, from_id, to_id);
+	if (rc)
+		return rc;
+	struct file_change *changes = arena_array(request->arena, struct file_change, count + 1);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = compare_file(request, &pairs[i], &changes[i]);
+	view->changes = changes;
+	view->change_count = count;
+	return rc;
+}
+
+/* ?from= and ?to=; without them the two newest. */
+int page_version_diff(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct version_row *versions, from, to;
+	struct version_diff_view view = { .leaderboard = &leaderboard };
+	int rc = read_versions(request, &leaderboard, &versions, &view.count);
+	if (rc)
+		return rc;
+	view.versions = versions;
+	view.to = query_number(request, "to", versions->number);
+	view.from = query_number(request, "from", view.to > 1 ? view.to - 1 : view.to);
+	rc = find_version(request, &leaderboard, versions, view.count, view.from, &from);
+	if (!rc)
+		rc = find_version(request, &leaderboard, versions, view.count, view.to, &to);
+	if (!rc)
+		rc = compare_versions(request, from.id, to.id, &view);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, arena_printf(request->arena, "Versions %lld and %lld of %s", (long long)view.from,
+		(long long)view.to, leaderboard.name), "admin");
+	version_diff_page(&request->body, &page, &view);
+	return 0;
+}
+
+/* ---- switching ---- */
+
+int page_switch(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct version_row *versions;
+	size_t count;
+	struct switch_form form = { .leaderboard = &leaderboard };
+	int rc = read_versions(request, &leaderboard, &versions, &count);
+	if (!rc)
+		rc = find_version(request, &leaderboard, versions, count, leaderboard.version_number, &form.before);
+	if (!rc)
+		rc = find_version(request, &leaderboard, versions, count, query_number(request, "version", 0), &form.after);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, arena_printf(request->arena, "Switch %s to version %lld?", leaderboard.name,
+		(long long)form.after.number), "admin");
+	switch_page(&request->body, &page, &form);
+	return 0;
+}
+
+int action_switch(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct actor actor = actor_of(request);
+	int rc = leaderboard_of_admin(request, &leaderboard);
+	if (!rc)
+		rc = leaderboard_switch(request->db, request->arena, &leaderboard, query_number(request, "version", 0), &actor, request->error);
+	return rc ? rc : redirect(request, "/admin/leaderboard/%s/versions?done=1", leaderboard.name);
+}
+
+/* ---- cloning ---- */
+
+static int show_clone(struct request *request, const struct leaderboard *leaderboard)
+{
+	struct clone_form form = { leaderboard, request_form_or(request, "name", ""), form_error(request, "name") };
+	struct page page = page_make(request, arena_printf(request->arena, "Clone %s", leaderboard->name), "admin");
+	clone_page(&request->body, &page, &form);
+	return 0;
+}
+
+int page_clone(struct request *request)
+{
+	struct leaderboard leaderboard;
+	int rc = leaderboard_of_admin(request, &leaderboard);
+	return rc ? rc : show_clone(request, &leaderboard);
+}
+
+int action_clone(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct actor actor = actor_of(request);
+	const char *name = request_form_or(request, "name", "");
+	int rc = leaderboard_of_admin(request, &leaderboard);
+	if (rc)
+		return rc;
+	rc = leaderboard_clone(request->db, request->arena, &leaderboard, name, &actor, request->error);
+	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
+		return rc ? rc : redirect(request, "/leaderboard/%s", name);
+	request->status = rc == ERROR_CONFLICT ? 409 : 422;
+	return show_clone(request, &leaderboard);
+}

@@ -1,0 +1,30 @@
+/* Trying a version of a task out before anybody is ranked by it: its reference as a submission must pass, answers that no
+ * work went into must fail, and each sample must get the verdict that its author expects (`podium: expected:`), on every
+ * device of the leaderboard. Each is an ordinary submission of whoever starts it, marked as practice. */
+#ifndef PODIUM_LIB_DRY_RUN_H
+#define PODIUM_LIB_DRY_RUN_H
+
+#include "lib/leaderboard.h"
+
+struct dry_run_row {              /* one entry on one device */
+	int64_t dry_run_id, submission_id, started_at_ms; /* when it was asked for */
+	const char *started_by, *purpose;
+	const char *expected;         /* a verdict; NULL: any but passed */
+	const char *gpu, *state, *verdict, *reason;       /* verdict NULL: it waits or runs */
+	int64_t took_ms;              /* SQL_NULL_INTEGER: it has not ended */
+};
+
+/* Whether the row's job has ended, and ended as it must. */
+bool dry_run_has_ended(const struct dry_run_row *row);
+bool dry_run_is_met(const struct dry_run_row *row);
+
+/* Stores the submissions, in one transaction, with an audit entry. ERROR_NOT_FOUND when there is no such version,
+ * ERROR_CONFLICT while another dry run of it is under way, ERROR_INPUT when the leaderboard has no device. */
+int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, int64_t version_number,
+	const struct actor *actor, struct error *error);
+
+/* The last dry run of a version, by device and then in the order of its entries; none: count 0. */
+int dry_run_read(struct database *db, struct arena *arena, int64_t leaderboard_id, int64_t version_number,
+	struct dry_run_row **rows, size_t *count, struct error *error);
+
+#endif

@@ -1,0 +1,207 @@
+#include "lib/invite.h"
+
+#include "lib/format.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "lib/user.h"
+
+#include <sodium.h>
+#include <string.h>
+
+static const struct column INVITE_COLUMNS[] = {
+	INTEGER(struct invite, id), TEXT(struct invite, code), TEXT(struct invite, note),
+	INTEGER(struct invite, most_uses), INTEGER(struct invite, uses), TIME(struct invite, expires_at_ms),
+	TIME(struct invite, revoked_at_ms), INTEGER(struct invite, expired), TEXT(struct invite, creator),
+	TIME(struct invite, created_at_ms), TEXT(struct invite, leaderboards),
+};
+#define INVITES_WHERE(condition) SELECT(struct invite, INVITE_COLUMNS, \
+	"SELECT i.id, i.code, i.note, i.most_uses, i.uses, i.expires_at AS expires_at_ms, i.revoked_at AS revoked_at_ms, " \
+	"  COALESCE(i.expires_at <= UTC_TIMESTAMP(3), 0) AS expired, u.name AS creator, i.created_at AS created_at_ms, " \
+	"  (SELECT GROUP_CONCAT(l.name ORDER BY l.name SEPARATOR ', ') FROM invite_leaderboards b " \
+	"     JOIN leaderboards l ON l.id = b.leaderboard_id WHERE b.invite_id = i.id) AS leaderboards " \
+	"FROM invites i LEFT JOIN users u ON u.id = i.created_by WHERE " condition)
+static const struct statement INVITES = INVITES_WHERE("? IN (0, i.created_by) ORDER BY i.id DESC LIMIT 500");
+/* Locked, so that the last use is one person's. */
+static const struct statement LOCK_CODE = INVITES_WHERE("i.code = ? FOR UPDATE");
+static const struct statement LOCK_ID = INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
+
+static const struct statement INSERT = COMMAND(
+	"INSERT INTO invites (code, note, most_uses, expires_at, created_by) VALUES (?, ?, ?, ?, ?)");
+static const struct statement INSERT_BOARD = COMMAND(
+	"INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
+static const struct statement REVOKE = COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement SEAT = COMMAND(
+	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT leaderboard_id, ? FROM invite_leaderboards WHERE invite_id = ?");
+static const struct statement COUNT_USE = COMMAND("UPDATE invites SET uses = uses + 1 WHERE id = ?");
+
+static const struct column BOARD_COLUMNS[] = { TEXT(struct invite_board, name) };
+static const struct statement BOARDS = SELECT(struct invite_board, BOARD_COLUMNS,
+	"SELECT l.name FROM invite_leaderboards b JOIN leaderboards l ON l.id = b.leaderboard_id WHERE b.invite_id = ? ORDER BY l.name");
+
+struct missing { int64_t count; };
+static const struct column MISSING_COLUMNS[] = { INTEGER(struct missing, count) };
+static const struct statement MISSING = SELECT(struct missing, MISSING_COLUMNS,
+	"SELECT COUNT(*) AS count FROM invite_leaderboards b WHERE b.invite_id = ? AND NOT EXISTS "
+	"(SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = b.leaderboard_id AND m.user_id = ?)");
+
+const char *invite_state(const struct invite *invite)
+{
+	if (invite->revoked_at_ms != TIME_NULL)
+		return "revoked";
+	if (invite->expired)
+		return "expired";
+	return invite->most_uses != SQL_NULL_INTEGER && invite->uses >= invite->most_uses ? "used up" : "open";
+}
+
+/* ---- making one ---- */
+
+struct making {
+	struct arena *arena;
+	const struct invite_request *request;
+	const struct actor *actor;
+	const char *code;
+};
+
+/* Letters and digits that cannot be taken for each other: some 98 bits. */
+static const char *make_code(struct arena *arena)
+{
+	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
+	char *code = arena_alloc(arena, invite_code_length + 1);
+	for (size_t i = 0; i < invite_code_length; i++)
+		code[i] = letters[randombytes_uniform(sizeof letters - 1)];
+	code[invite_code_length] = '\0';
+	return code;
+}
+
+static int check_request(struct arena *arena, const struct invite_request *request, struct error *error)
+{
+	if (!request->leaderboard_count)
+		return fail_field(error, "leaderboard", "Choose at least one leaderboard that the code is for.");
+	for (size_t i = 0; i < request->leaderboard_count; i++)
+		if (!text_is_leaderboard_name(request->leaderboards[i]))
+			return fail_field(error, "leaderboard", "There is no leaderboard named %s.", quote(arena, request->leaderboards[i]));
+	if (strlen(request->note) > invite_most_note_bytes)
+		return fail_field(error, "note", "The note is too long: it may have %d bytes.", invite_most_note_bytes);
+	if (request->expires_at_ms != TIME_NULL && request->expires_at_ms <= now_ms())
+		return fail_field(error, "expires", "This time has passed already; choose a later one, or none.");
+	return 0;
+}
+
+static int make(struct database *db, void *context, struct error *error)
+{
+	struct making *making = context;
+	const struct invite_request *request = making->request;
+	const struct actor *actor = making->actor;
+	int rc = database_execute(db, &INSERT, error, "ssiti", making->code, request->note,
+		request->most_uses ? request->most_uses : SQL_NULL_INTEGER, request->expires_at_ms, actor->id ? actor->id : SQL_NULL_INTEGER);
+	int64_t id = (int64_t)database_insert_id(db);
+	for (size_t i = 0; i < request->leaderboard_count && !rc; i++) {
+		const char *name = request->leaderboards[i];
+		rc = database_execute(db, &INSERT_BOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
+		if (rc == ERROR_CONFLICT)
+			rc = 0; /* it was named twice */
+		else if (!rc && !database_affected(db))
+			rc = fail_field(error, "leaderboard", "There is no leaderboard named %s that you may invite to.", name);
+	}
+	/* The log is read by many; the code stays out of it. */
+	return rc ? rc : audit(db, actor->id, actor->name, actor->address, "invite.create", arena_printf(making->arena, "invite %lld",
+		(long long)id), request->note, error);
+}
+
+int invite_create(struct database *db, struct arena *arena, const struct invite_request *request, const struct actor *actor,
+	const char **code, struct error *error)
+{
+	struct making making = { arena, request, actor, make_code(arena) };
+	int rc = check_request(arena, request, error);
+	if (!rc)
+		rc = database_transaction(db, make, &making, error);
+	*code = making.code;
+	return rc;
+}
+
+int invites_list(struct database *db, struct arena *arena, int64_t creator_id, struct invite **invites, size_t *count,
+	struct error *error)
+{
+	return database_rows(db, arena, &INVITES, invites, count, error, "i", creator_id);
+}
+
+/* ---- revoking ---- */
+
+struct revoking { struct arena *arena; int64_t id, creator_id; const struct actor *actor; };
+
+static int revoke_one(struct database *db, void *context, struct error *error)
+{
+	const struct revoking *revoking = context;
+	const struct actor *actor = revoking->actor;
+	struct invite invite;
+	int rc = database_row(db, revoking->arena, &LOCK_ID, &invite, error, "ii", revoking->id, revoking->creator_id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "There is no invite with this number that you may revoke.");
+	if (rc || invite.revoked_at_ms != TIME_NULL)
+		return rc;
+	rc = database_execute(db, &REVOKE, error, "i", revoking->id);
+	return rc ? rc : audit(db, actor->id, actor->name, actor->address, "invite.revoke", arena_printf(revoking->arena, "invite %lld",
+		(long long)revoking->id), invite.note, error);
+}
+
+int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id, const struct actor *actor,
+	struct error *error)
+{
+	struct revoking revoking = { arena, id, creator_id, actor };
+	return database_transaction(db, revoke_one, &revoking, error);
+}
+
+/* ---- using it ---- */
+
+struct redeeming {
+	struct arena *arena;
+	const char *code;
+	int64_t user_id;
+	struct invite_board *boards; size_t count;
+};
+
+static int refuse(const struct invite *invite, struct error *error)
+{
+	static const struct { const char *state, *sentence; } refusals[] = {
+		{ "revoked", "This code was revoked; ask whoever gave it to you for another." },
+		{ "expired", "This code has expired; ask whoever gave it to you for another." },
+		{ "used up", "This code was used as often as it may be; ask whoever gave it to you for another." },
+	};
+	for (size_t i = 0; i < COUNT(refusals); i++)
+		if (strcmp(refusals[i].state, invite_state(invite)) == 0)
+			return fail_field(error, "code", "%s", refusals[i].sentence);
+	return 0;
+}
+
+static int redeem(struct database *db, void *context, struct error *error)
+{
+	struct redeeming *redeeming = context;
+	struct invite invite;
+	struct missing missing;
+	int rc = database_row(db, redeeming->arena, &LOCK_CODE, &invite, error, "s", redeeming->code);
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(error, "code", "There is no such code; look whether all of it was copied.");
+	if (!rc)
+		rc = database_row(db, redeeming->arena, &MISSING, &missing, error, "ii", invite.id, redeeming->user_id);
+	if (!rc && missing.count)
+		rc = refuse(&invite, error);
+	if (!rc && missing.count)
+		rc = database_execute(db, &SEAT, error, "ii", redeeming->user_id, invite.id);
+	if (!rc && missing.count)
+		rc = database_execute(db, &COUNT_USE, error, "i", invite.id);
+	return rc ? rc : database_rows(db, redeeming->arena, &BOARDS, &redeeming->boards, &redeeming->count, error, "i", invite.id);
+}
+
+int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id, struct invite_board **boards,
+	size_t *count, struct error *error)
+{
+	struct redeeming redeeming = { .arena = arena, .code = code, .user_id = user_id };
+	/* The column is ASCII; what is no code is not worth a question. */
+	bool is_code = strlen(code) == invite_code_length && strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == invite_code_length;
+	int rc = is_code ? database_transaction(db, redeem, &redeeming, error)
+		: fail_field(error, "code", "There is no such code; look whether all of it was copied.");
+	*boards = redeeming.boards;
+	*count = redeeming.count;
+	return rc;
+}

@@ -1,0 +1,146 @@
+#include "lib/publishing.h"
+
+#include "lib/buffer.h"
+#include "lib/format.h"
+#include "lib/quote.h"
+#include "lib/ranking.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "lib/user.h"
+
+#include <string.h>
+
+/* What is there, locked: edits wait for each other. */
+struct state { int64_t practice, frozen_at_ms, archived; const char *visibility; };
+static const struct column STATE_COLUMNS[] = {
+	TEXT(struct state, visibility), INTEGER(struct state, practice), TIME(struct state, frozen_at_ms), INTEGER(struct state, archived),
+};
+static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
+	"SELECT visibility, practice, frozen_at AS frozen_at_ms, archived_at IS NOT NULL AS archived FROM leaderboards "
+	"WHERE id = ? FOR UPDATE");
+static const struct statement STORE = COMMAND(
+	"UPDATE leaderboards SET visibility = ?, practice = ?, frozen_at = ?, "
+	"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement SEAT_AUTHORS = COMMAND(
+	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
+	"SELECT DISTINCT leaderboard_id, user_id FROM submissions WHERE leaderboard_id = ?");
+
+enum { members_most = 1000 };
+static const struct column MEMBER_COLUMNS[] = {
+	TEXT(struct member, name), TIME(struct member, joined_at_ms), INTEGER(struct member, submissions),
+};
+static const struct statement MEMBERS = SELECT(struct member, MEMBER_COLUMNS,
+	"SELECT u.name, m.joined_at AS joined_at_ms, (SELECT COUNT(*) FROM submissions s WHERE s.user_id = m.user_id "
+	"  AND s.leaderboard_id = m.leaderboard_id) AS submissions "
+	"FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? ORDER BY u.name LIMIT ?");
+static const struct statement REMOVE = COMMAND(
+	"DELETE m FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? AND u.name = ?");
+
+struct change {
+	struct arena *arena;
+	const struct leaderboard *leaderboard;
+	const struct publishing *after;
+	const struct actor *actor;
+};
+
+static const char *time_text(struct arena *arena, int64_t ms)
+{
+	format_text text;
+	format_utc(text, ms);
+	return ms == TIME_NULL ? "never" : arena_strdup(arena, text);
+}
+
+static void note(struct buffer *notes, bool differs, const char *what, const char *before, const char *after)
+{
+	if (differs)
+		buffer_printf(notes, "%s%s: %s, was %s", notes->length ? "; " : "", what, after, before);
+}
+
+static const char *yes_or_no(bool truth)
+{
+	return truth ? "yes" : "no";
+}
+
+static void note_all(const struct change *change, const struct state *before, struct buffer *notes)
+{
+	const struct publishing *after = change->after;
+	note(notes, strcmp(before->visibility, after->visibility) != 0, "visibility", before->visibility, after->visibility);
+	note(notes, before->practice != after->practice, "practice after the deadline", yes_or_no(before->practice),
+		yes_or_no(after->practice));
+	note(notes, before->frozen_at_ms != after->frozen_at_ms, "ranking frozen from", time_text(change->arena, before->frozen_at_ms),
+		time_text(change->arena, after->frozen_at_ms));
+	note(notes, before->archived != after->archived, "in the archive", yes_or_no(before->archived), yes_or_no(after->archived));
+}
+
+static int apply(struct database *db, const struct change *change, const struct state *before, struct error *error)
+{
+	const struct publishing *after = change->after;
+	int64_t id = change->leaderboard->id;
+	int rc = database_execute(db, &STORE, error, "sitii", after->visibility, (int64_t)after->practice, after->frozen_at_ms,
+		(int64_t)after->archived, id);
+	if (!rc && strcmp(after->visibility, "closed") == 0 && strcmp(before->visibility, "closed") != 0)
+		rc = database_execute(db, &SEAT_AUTHORS, error, "i", id);
+	if (!rc && before->frozen_at_ms != after->frozen_at_ms)
+		rc = ranking_rebuild(db, id, error);
+	return rc;
+}
+
+static int change_all(struct database *db, void *context, struct error *error)
+{
+	const struct change *change = context;
+	const struct leaderboard *leaderboard = change->leaderboard;
+	struct state before;
+	cleanup_buffer struct buffer notes = {0};
+	int rc = database_row(db, change->arena, &STATE, &before, error, "i", leaderboard->id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
+	if (rc)
+		return rc;
+	note_all(change, &before, &notes);
+	if (!notes.length)
+		return 0;
+	rc = apply(db, change, &before, error);
+	return rc ? rc : audit(db, change->actor->id, change->actor->name, change->actor->address, "leaderboard.publish",
+		leaderboard->name, notes.data, error);
+}
+
+int publishing_change(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
+	const struct publishing *after, const struct actor *actor, struct error *error)
+{
+	static const char *const known[] = { "public", "closed", "hidden" };
+	struct change change = { arena, leaderboard, after, actor };
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strcmp(known[i], after->visibility) == 0)
+			return database_transaction(db, change_all, &change, error);
+	return fail_field(error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
+}
+
+int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id, struct member **members, size_t *count,
+	struct error *error)
+{
+	return database_rows(db, arena, &MEMBERS, members, count, error, "ii", leaderboard_id, (int64_t)members_most);
+}
+
+struct removal { const struct change *change; const char *name; };
+
+static int remove_one(struct database *db, void *context, struct error *error)
+{
+	const struct removal *removal = context;
+	const struct change *change = removal->change;
+	const char *board = change->leaderboard->name;
+	int rc = database_execute(db, &REMOVE, error, "is", change->leaderboard->id, removal->name);
+	if (!rc && !database_affected(db))
+		return fail(error, ERROR_NOT_FOUND, "%s has no member named %s.", board, removal->name);
+	return rc ? rc : audit(db, change->actor->id, change->actor->name, change->actor->address, "leaderboard.remove", board,
+		arena_printf(change->arena, "%s is no member any more", removal->name), error);
+}
+
+int publishing_remove_member(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
+	const struct actor *actor, struct error *error)
+{
+	struct change change = { .arena = arena, .leaderboard = leaderboard, .actor = actor };
+	struct removal removal = { &change, name };
+	/* The column is ASCII; what is no name is not worth a question. */
+	return text_is_user_name(name) ? database_transaction(db, remove_one, &removal, error)
+		: fail(error, ERROR_NOT_FOUND, "%s has no member named %s.", leaderboard->name, quote(arena, name));
+}

@@ -1,0 +1,117 @@
+// Publishing in a browser: from a hidden leaderboard to a closed one whose code somebody enters, with scripts and without;
+// versions; and what these pages owe their readers.
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { axeFaults, overflow, structureFaults } from './checks.mjs';
+import { closeBrowser, createLeaderboard, editLeaderboard, EVAL, logInAsAdmin, register, scene, taskZip } from './visitor.mjs';
+
+after(closeBrowser);
+
+// Each of the pages, narrow and wide, light and dark.
+async function owes(page, path) {
+	await page.goto(path);
+	const faults = (await page.evaluate(structureFaults)).map((fault) => `${path}: ${fault}`); // axe leaves a style behind
+	for (const colorScheme of ['light', 'dark'])
+		for (const width of [360, 1440]) {
+			await page.emulateMedia({ colorScheme });
+			await page.setViewportSize({ width, height: 900 });
+			for (const fault of [...await page.evaluate(overflow), ...await axeFaults(page)])
+				faults.push(`${path} ${width} px ${colorScheme}: ${fault}`);
+			if (process.env.PICTURES)
+				await page.screenshot({ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-${width}-${colorScheme}.png`, fullPage: true });
+		}
+	return faults;
+}
+
+for (const scripts of [true, false])
+	scene(`a leaderboard is prepared, closed and opened by a code, ${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const admin = await come({ scripts }), guest = await come({ scripts });
+		const name = scripts ? 'with_scripts' : 'without_scripts';
+		await logInAsAdmin(admin);
+		await createLeaderboard(admin, name);
+		await register(guest, `guest_${name}`);
+		await admin.getByRole('link', { name: 'Publish', exact: true }).click();
+		await admin.getByRole('radio', { name: /^Hidden/ }).check();
+		await admin.getByRole('button', { name: 'Save' }).click();
+		await admin.getByText('It was saved.').waitFor();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+		await admin.goto(`/leaderboard/${name}`);
+		await admin.getByText('This is a preview').waitFor();
+		await admin.getByRole('link', { name: 'Choose who sees it' }).click();
+		await admin.getByRole('radio', { name: /^Closed/ }).check();
+		await admin.getByRole('button', { name: 'Save' }).click();
+		await admin.getByText('It was saved.').waitFor();
+		await admin.goto('/admin/invites');
+		await admin.getByRole('checkbox', { name: new RegExp(`^${name}\\b`) }).check();
+		await admin.getByLabel('Note').fill('the guest');
+		await admin.getByLabel('How many people may use it').fill('1');
+		await admin.getByRole('button', { name: 'Make a code' }).click();
+		const code = (await admin.locator('td code').first().textContent()).trim();
+		await guest.goto('/join');
+		await guest.getByLabel('Code').fill(code);
+		await guest.getByRole('button', { name: 'Join' }).click();
+		await guest.waitForURL(`**/leaderboard/${name}`);
+		await admin.goto('/admin/invites');
+		await admin.getByRole('row', { name: new RegExp(code) }).getByText('used up').waitFor();
+		await admin.goto(`/admin/leaderboard/${name}/publishing`);
+		await admin.getByRole('button', { name: `Remove guest_${name}` }).click();
+		await admin.getByText('It was saved.').waitFor();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+	});
+
+scene('a draft is compared with the version in use and switched to', async (come) => {
+	const admin = await come();
+	await logInAsAdmin(admin);
+	await createLeaderboard(admin, 'versions');
+	await editLeaderboard(admin, 'versions', async () => {
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': `lang: py
+description: Another.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{number: 1}]
+benchmarks: [{number: 4444}]
+`, 'eval.py': EVAL.replace('became', 'turned into') }));
+		await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
+	});
+	await admin.goto('/admin/leaderboard/versions/versions');
+	await admin.getByRole('row', { name: /^2 draft/ }).getByRole('link', { name: /^Differences/ }).click();
+	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
+	await admin.locator('del', { hasText: 'became' }).waitFor();
+	await admin.goto('/admin/leaderboard/versions/versions');
+	await admin.getByRole('link', { name: /^Switch to version 2/ }).click();
+	await admin.getByRole('button', { name: 'Switch to version 2' }).click();
+	await admin.getByText('Submissions run against version 2 from now on.').waitFor();
+	const faults = [];
+	for (const path of ['/admin/leaderboard/versions/publishing', '/admin/invites', '/join', '/archive', '/admin/leaderboard/versions/versions',
+			'/admin/leaderboard/versions/diff?from=1&to=2', '/admin/leaderboard/versions/switch?version=1', '/admin/leaderboard/versions/clone',
+			'/admin/leaderboard/versions/dryrun', '/admin/leaderboard/versions/edit'])
+		faults.push(...await owes(admin, path));
+	assert.deepEqual(faults, []);
+});
+
+scene('a frozen, archived preview says so, and a deadline is told in the reader’s own zone', async (come) => {
+	const admin = await come();
+	await logInAsAdmin(admin);
+	await createLeaderboard(admin, 'frozen', { deadline: '2090-07-01T10:00' });
+	await createLeaderboard(admin, 'a_leaderboard_whose_name_is_as_long_as_names_may_be_' + 'x'.repeat(12));
+	assert.deepEqual(await owes(admin, '/admin/invites'), []);
+	await admin.goto('/admin/leaderboard/frozen/publishing');
+	await admin.getByRole('radio', { name: /^Hidden/ }).check();
+	await admin.getByRole('checkbox', { name: /^In the archive/ }).check();
+	await admin.getByRole('checkbox', { name: /^Practice/ }).check();
+	await admin.getByLabel('Freeze the ranking from, in UTC').fill('2020-01-01T00:00');
+	await admin.getByRole('button', { name: 'Save' }).click();
+	await admin.getByText('It was saved.').waitFor();
+	assert.deepEqual([...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
+	await admin.goto('/leaderboard/frozen');
+	for (const words of ['This is a preview', 'The ranking is frozen since', 'in the archive since'])
+		await admin.getByText(words).first().waitFor();
+	const zone = await admin.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
+	assert.match(await admin.locator('.lead time').first().getAttribute('title'), new RegExp(`UTC\n.*${zone.replace('/', '.')}`));
+	await admin.goto('/admin/leaderboard/frozen/edit');
+	await admin.locator('.local-time', { hasText: zone }).waitFor();
+	await admin.getByLabel('Deadline, in UTC').fill('');
+	await admin.locator('.local-time').waitFor({ state: 'hidden' });
+});

@@ -1,0 +1,448 @@
+#!/usr/bin/env python3
+"""Who sees a leaderboard, by every address there is; invite codes; practice, freeze and archive. The worker's podium-run is a
+pretended one that says what a submission tells it to."""
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+anyone, ada, bob, eve, admin, carl, dora = (Client(site.url) for _ in range(7))
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+templates: {Python: submission.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+ranking_by: geom
+"""
+made = {}
+
+
+def value(statement):
+	return sql(statement)[0][0]
+
+
+def podium_admin(*words):
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()}
+	subprocess.run([site.admin_program, *words], env=environment, check=True, capture_output=True)
+
+
+def whole(answer):
+	"""The page, which nests well and has no name twice."""
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return answer
+
+
+def fresh(address):
+	"""Past nginx's cache of a second."""
+	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
+
+
+def ok(answer):
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	return answer
+
+
+def task_zip(task=TASK):
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("task.yml", task)
+		pack.writestr("eval.py", "")
+		pack.writestr("submission.py", "a = 1\n")
+	return archive.getvalue()
+
+
+def make_board(client, name, **fields):
+	ok(client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields.items()],
+		[("task", "task.zip", task_zip())]))
+
+
+def publish(client, board, action="save", **fields):
+	return client.post(f"/admin/leaderboard/{board}/publishing", [("action", action), *fields.items()])
+
+
+def submit(client, mean_ns, board="small", mode="ranked"):
+	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 20.0, "best_ns": mean_ns, "worst_ns": mean_ns}],
+		"verdict": {"engine": "custom"}})
+	answer = ok(client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("code", source), ("gpu", "H200")]))
+	number = int(answer.location.rsplit("/", 1)[1])
+	end = time.time() + 60
+	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
+		assert time.time() < end, number
+		time.sleep(0.05)
+	return number
+
+
+def ranking(client=anyone, board="small"):
+	return [(row["user"], row["rank"]) for row in client.get(fresh(f"/leaderboard/{board}.json?gpu=H200")).json["rows"]]
+
+
+@test
+def what_the_tests_need_is_made():
+	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
+	make_board(carl, "small")
+	made["ada"], made["bob"] = submit(ada, 3000.0), submit(bob, 5000.0)
+	equal(ranking(), [("ada", 1), ("bob", 2)])
+	equal(value("SELECT visibility FROM leaderboards WHERE name = 'small'"), "public")
+
+
+# ---- who sees it ----
+
+# Each address of the router, with what it is of a closed leaderboard: its own addresses answer strangers as if there were none,
+# and no other page names it. An address that is not here makes the test fail.
+ITS_OWN = {
+	"/leaderboard/*.json": ["/leaderboard/small.json"],
+	"/leaderboard/*.csv": ["/leaderboard/small.csv"],
+	"/leaderboard/*.atom": ["/leaderboard/small.atom"],
+	"/leaderboard/*/badge.svg": ["/leaderboard/small/badge.svg"],
+	"/leaderboard/*/share.png": ["/leaderboard/small/share.png"],
+	"/leaderboard/*/live": ["/leaderboard/small/live"],
+	"/leaderboard/*": ["/leaderboard/small", "/leaderboard/small?version=1", "/leaderboard/SMALL", "/leaderboard/small?version=99", "/leaderboard/small?gpu=none", "/leaderboard/small?view=shapes",
+		"/leaderboard/small?view=gpus", "/leaderboard/small?view=live"],
+	"/leaderboard/*/submit": ["/leaderboard/small/submit"],
+	"/leaderboard/*/mine": ["/leaderboard/small/mine"],
+	"/leaderboard/*/task": ["/leaderboard/small/task"],
+	"/leaderboard/*/task/**": ["/leaderboard/small/task/file/eval.py"],
+	"/leaderboard/*/raw/**": ["/leaderboard/small/raw/file/eval.py"],
+	"/leaderboard/*/template/*": ["/leaderboard/small/template/Python"],
+	"/submission/*": ["/submission/{ada}", "/submission/{bob}"],
+	"/submission/*/status": ["/submission/{ada}/status"],
+	"/submission/*/source": ["/submission/{ada}/source"],
+	"/submission/*/artifact/*": ["/submission/{ada}/artifact/1"],
+	"/submission/*/cancel": ["/submission/{ada}/cancel"],
+	"/submission/*/withdraw": ["/submission/{ada}/withdraw"],
+	"/submission/*/note": ["/submission/{ada}/note"],
+	"/compare": ["/compare?a={ada}&b={bob}"],
+	"/comparison/*": ["/comparison/{comparison}"],
+	"/comparison/*/status": ["/comparison/{comparison}/status"],
+	"/admin/leaderboard/*/edit": ["/admin/leaderboard/small/edit"],
+	"/admin/leaderboard/*/delete": ["/admin/leaderboard/small/delete"],
+	"/admin/leaderboard/*/publishing": ["/admin/leaderboard/small/publishing"],
+	"/admin/leaderboard/*/versions": ["/admin/leaderboard/small/versions"],
+	"/admin/leaderboard/*/diff": ["/admin/leaderboard/small/diff"],
+	"/admin/leaderboard/*/switch": ["/admin/leaderboard/small/switch?version=1"],
+	"/admin/leaderboard/*/dryrun": ["/admin/leaderboard/small/dryrun"],
+	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
+}
+ELSEWHERE = {
+	"/": ["/"], "/submit": ["/submit"], "/user/*": ["/user/ada", "/user/bob"], "/queue": ["/queue"], "/mine": ["/mine"], "/queue/status": ["/queue/status"],
+	"/archive": ["/archive"], "/join": ["/join"], "/account": ["/account"], "/admin": ["/admin"], "/admin/invites": ["/admin/invites"],
+	"/admin/leaderboards/new": ["/admin/leaderboards/new"], "/admin/sets/new": ["/admin/sets/new"], "/admin/sets/*": ["/admin/sets/1"],
+	"/admin/host/*": ["/admin/host/none"], "/admin/workers": ["/admin/workers"], "/admin/review": ["/admin/review"],
+	"/admin/users": ["/admin/users"], "/admin/audit": ["/admin/audit"], "/language/*": ["/language/py"],
+	"/language/*/*": ["/language/py/eval.py"], "/judge": ["/judge"], "/register": ["/register"], "/login": ["/login"], "/healthz": ["/healthz"],
+}
+
+
+def routes(method):
+	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
+	return set(re.findall(r'\{ METHOD_' + method + r', "([^"]+)"', table))
+
+
+def addresses(table):
+	return [address.format(**made) for pattern in table for address in table[pattern]]
+
+
+@test
+def the_tables_of_this_test_hold_every_address():
+	equal(routes("GET") - set(ITS_OWN) - set(ELSEWHERE), set())
+	equal((set(ITS_OWN) | set(ELSEWHERE)) - routes("GET"), set())
+
+
+def prepare_rows():
+	"""A job in the queue, which no worker claims, and a comparison."""
+	sql(f"""INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+		SELECT leaderboard_id, task_version_id, user_id, 'small-secret.py', sha256, 'test' FROM submissions WHERE id = {made['ada']};
+		INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Z9000' FROM submissions WHERE file_name = 'small-secret.py';
+		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+		SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 1.5, 1.4, 1.6
+		FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id WHERE a.submission_id = {made['bob']} AND b.submission_id = {made['ada']};
+		INSERT INTO jobs (comparison_id, user_id, gpu, state, finished_at) SELECT id, 0, gpu, 'done', UTC_TIMESTAMP(3) FROM comparisons""")
+	made["comparison"] = int(value("SELECT MAX(id) FROM comparisons"))
+	made["waiting"] = int(value("SELECT id FROM submissions WHERE file_name = 'small-secret.py'"))
+
+
+def sees(client, table):
+	"""The status of each address, and whether the answer names the leaderboard."""
+	return {address: client.get(fresh(address)) for address in addresses(table)}
+
+
+@test
+def a_public_leaderboard_is_seen_by_everybody():
+	prepare_rows()
+	for address in ("/leaderboard/small", "/leaderboard/small.json", "/leaderboard/small.csv", f"/submission/{made['ada']}", f"/comparison/{made['comparison']}"):
+		equal((address, anyone.get(fresh(address)).status), (address, 200))
+	for address in ("/", "/queue", "/user/ada"):
+		contains(anyone.get(fresh(address)).text, "/leaderboard/small")
+	contains(anyone.get(fresh("/queue/status")).text, "Z9000")
+
+
+def is_invisible_to(client, who):
+	for address, answer in sees(client, ITS_OWN).items():
+		asks_to_log_in = client is anyone and answer.status == 303 and "/login" in answer.location
+		refused = answer.status == 404 or asks_to_log_in or (address.startswith("/admin") and answer.status in (303, 403))
+		assert refused, (who, address, answer.status)
+		if answer.status == 404:
+			# The sentence may repeat what was asked for, and nothing else.
+			missing = client.get(address.replace("small", "nowhere").replace("SMALL", "nowhere").replace(str(made["ada"]), "987654321")
+				.replace(str(made["bob"]), "987654321").replace(f"comparison/{made['comparison']}", "comparison/987654321"))
+			equal((who, address, missing.status), (who, address, 404))
+			told, told_of_missing = (re.sub(r"the number \d+", "the number N", page.words().split("is no", 1)[-1]) for page in (answer, missing))
+			equal((who, address, told.replace("SMALL", "nowhere").replace("small", "nowhere")), (who, address, told_of_missing))
+	for address, answer in sees(client, ELSEWHERE).items():
+		if "/language/" not in address:
+			for trace in ("small", "Z9000"):
+				assert trace not in re.sub(r'class="[^"]*"', "", answer.text), (who, address, answer.text)
+
+
+def is_visible_to(client, who):
+	for address in ("/leaderboard/small", "/leaderboard/small.json", "/leaderboard/small.csv", "/leaderboard/small/task", "/leaderboard/small/submit",
+			"/leaderboard/small/mine", "/leaderboard/small/template/Python", f"/submission/{made['bob']}", f"/submission/{made['ada']}/status",
+			f"/comparison/{made['comparison']}"):
+		equal((who, address, client.get(address).status), (who, address, 200))
+	for address in ("/", "/queue", "/submit", "/user/ada"):
+		text = client.get(address).text
+		assert "/leaderboard/small" in text or 'value="small"' in text, (who, address)
+	contains(client.get("/queue/status").text, "Z9000")
+
+
+@test
+def a_closed_leaderboard_does_not_exist_for_others():
+	ok(publish(carl, "small", visibility="closed"))
+	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (dora, "another creator")):
+		is_invisible_to(client, who)
+	for client, who in ((ada, "an author"), (bob, "another author"), (carl, "its creator"), (admin, "an admin")):
+		is_visible_to(client, who)
+	contains(whole(ada.get("/leaderboard/small")).words(), "This leaderboard is closed: only its members, its creator and admins see it.")
+
+
+@test
+def nothing_is_sent_to_what_one_does_not_see():
+	token = eve.csrf("/account")
+	for address, fields in (("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"), ("gpu", "H200")]), (f"/submission/{made['waiting']}/cancel", [])):
+		equal((address, eve.post(address, fields, csrf=token).status), (address, 404))
+	answer = eve.post("/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1")], csrf=token)
+	equal(answer.status, 422)
+	contains(answer.words(), 'There is no leaderboard named "small".')
+	for action in ("edit", "delete", "publishing", "switch?version=1", "clone", "dryrun"):
+		address = f"/admin/leaderboard/small/{action}"
+		equal((address, dora.post(address, [("name", "small"), ("visibility", "public")], csrf=dora.csrf("/account")).status), (address, 404))
+	equal(value("SELECT visibility FROM leaderboards WHERE name = 'small'"), "closed")
+	equal(value(f"SELECT state FROM jobs WHERE submission_id = {made['waiting']}"), "queued")
+
+
+@test
+def a_hidden_one_is_its_creators_and_admins():
+	ok(publish(carl, "small", visibility="hidden"))
+	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (dora, "another creator"), (ada, "an author")):
+		is_invisible_to(client, who)
+	for client, who in ((carl, "its creator"), (admin, "an admin")):
+		is_visible_to(client, who)
+	shown = whole(carl.get("/leaderboard/small"))
+	contains(shown.words(), "This is a preview")
+	ok(publish(carl, "small", action="publish"))
+	equal(anyone.get(fresh("/leaderboard/small")).status, 200)
+	answer = publish(carl, "small", visibility="<secret>")
+	equal(answer.status, 422)
+	contains(whole(answer).words(), "A leaderboard is public, closed or hidden; choose one of them.")
+
+
+@test
+def each_change_is_in_the_audit_log():
+	rows = sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.publish' ORDER BY id")
+	for detail in ("visibility: closed, was public", "visibility: hidden, was closed", "visibility: public, was hidden"):
+		contains(rows, ["carl", "small", detail])
+	before = int(value("SELECT COUNT(*) FROM audit_log"))
+	ok(publish(carl, "small", visibility="public"))
+	equal(int(value("SELECT COUNT(*) FROM audit_log")), before)
+
+
+# ---- invites ----
+
+def newest_code():
+	return value("SELECT code FROM invites ORDER BY id DESC LIMIT 1")
+
+
+def invite(client, *boards, **fields):
+	return client.post("/admin/invites", [("action", "make"), *(("leaderboard", board) for board in boards), *fields.items()])
+
+
+def join(client, code):
+	return client.post("/join", [("code", code)])
+
+
+@test
+def a_code_opens_several_leaderboards_to_whoever_enters_it():
+	for board in ("first", "second"):
+		make_board(carl, board)
+		ok(publish(carl, board, visibility="closed"))
+	ok(invite(carl, "first", "second", note="class <of> 2026", uses="1"))
+	code = newest_code()
+	shown = whole(carl.get("/admin/invites?done=made"))
+	contains(shown.words(), "class <of> 2026")
+	contains(shown.words(), code)
+	equal(eve.get("/leaderboard/first").status, 404)
+	whole(eve.get(f"/join?code={code}"))
+	ok(join(eve, f"  {code}\n"))
+	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [200, 200])
+	ok(join(eve, code))  # who is a member already uses nothing up
+	refused = join(ada, code)
+	equal(refused.status, 422)
+	contains(refused.words(), "was used as often as it may be")
+	equal(ada.get("/leaderboard/first").status, 404)
+	contains(carl.get("/admin/invites").words(), "1 of 1")
+
+
+@test
+def a_code_that_is_wrong_revoked_or_expired_opens_nothing():
+	for code in ("", "x" * 20, "' OR 1 = 1 --", "é" * 10):
+		refused = join(bob, code)
+		equal(refused.status, 422)
+		contains(whole(refused).words(), "There is no such code")
+	ok(invite(carl, "first"))
+	code, number = newest_code(), value("SELECT MAX(id) FROM invites")
+	equal(dora.post("/admin/invites", [("action", "revoke"), ("invite", number)]).status, 404)
+	ok(carl.post("/admin/invites", [("action", "revoke"), ("invite", number)]))
+	contains(join(bob, code).words(), "This code was revoked")
+	ok(invite(carl, "first", expires="2099-01-01T00:00"))
+	code = newest_code()
+	sql("UPDATE invites SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND ORDER BY id DESC LIMIT 1")
+	contains(join(bob, code).words(), "This code has expired")
+	equal(bob.get("/leaderboard/first").status, 404)
+	contains(carl.get("/admin/invites").words(), "revoked")
+	contains(carl.get("/admin/invites").words(), "expired")
+
+
+@test
+def creators_invite_to_their_own_leaderboards_alone():
+	make_board(dora, "doras")
+	before = sql("SELECT COUNT(*) FROM invites")
+	refused = invite(dora, "first")
+	equal(refused.status, 422)
+	contains(refused.words(), "that you may invite to")
+	for fields, sentence in (({}, "Choose at least one leaderboard"), ({"leaderboard": "first", "uses": "0"}, "a whole number from 1"),
+			({"leaderboard": "first", "expires": "soon"}, "no date and time"), ({"leaderboard": "first", "expires": "2001-01-01"}, "has passed already"),
+			({"leaderboard": "first", "note": "n" * 81}, "too long")):
+		answer = carl.post("/admin/invites", [("action", "make"), *fields.items()])
+		equal(answer.status, 422)
+		contains(whole(answer).words(), sentence)
+	equal(sql("SELECT COUNT(*) FROM invites"), before)
+	lacks(dora.get("/admin/invites").words(), "class <of> 2026")
+	contains(admin.get("/admin/invites").words(), "class <of> 2026")
+	ok(invite(admin, "first"))
+
+
+@test
+def a_member_who_is_removed_sees_it_no_more():
+	contains(whole(carl.get("/admin/leaderboard/first/publishing")).words(), "eve")
+	ok(publish(carl, "first", action="remove", member="eve"))
+	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [404, 200])
+	equal(publish(carl, "first", action="remove", member="eve").status, 404)
+	contains(value("SELECT detail FROM audit_log WHERE action = 'leaderboard.remove'"), "eve is no member any more")
+
+
+# ---- freeze ----
+
+@test
+def a_frozen_ranking_stands_still_until_the_freeze_is_lifted():
+	ok(publish(carl, "small", action="freeze"))
+	before = ranking()
+	page = whole(anyone.get(fresh("/leaderboard/small"))).words()
+	contains(page, "The ranking is frozen since")
+	made["later"] = submit(bob, 1000.0)
+	equal(ranking(), before)
+	equal(value("SELECT COUNT(*) FROM ranking WHERE score_ns = 1000"), "0")
+	own = whole(bob.get(f"/submission/{made['later']}")).words()
+	contains(own, "1.000 µs")
+	contains(own, "this counts when the freeze is lifted")
+	for client in (anyone, eve, ada):
+		shown = whole(client.get(fresh(f"/submission/{made['later']}"))).words()
+		lacks(shown, "1.000 µs")
+		contains(shown, "the times are shown when the freeze is lifted")
+		equal(client.get(fresh(f"/submission/{made['later']}/status")).json["jobs"][0]["score_ns"], None)
+	equal(carl.get(f"/submission/{made['later']}/status").json["jobs"][0]["score_ns"], 1000.0)
+	ok(publish(carl, "small", action="lift"))
+	equal(ranking(), [("bob", 1), ("ada", 2)])
+	contains(anyone.get(fresh(f"/submission/{made['later']}")).words(), "1.000 µs")
+
+
+@test
+def a_rebuild_keeps_the_freeze_and_a_time_in_the_past_takes_results_out():
+	at = value(f"SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs WHERE submission_id = {made['later']}")
+	sql(f"UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN ({made['ada']}, {made['bob']})")
+	ok(publish(carl, "small", visibility="public", frozen=at))
+	equal(ranking(), [("ada", 1), ("bob", 2)])
+	kept = sql("SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking ORDER BY 1, 2")
+	podium_admin("ranking", "rebuild")
+	equal(sql("SELECT leaderboard_id, user_id, submission_id, position, place FROM ranking ORDER BY 1, 2"), kept)
+	refused = publish(carl, "small", visibility="public", frozen="whenever")
+	equal(refused.status, 422)
+	contains(whole(refused).words(), "This is no date and time")
+	ok(publish(carl, "small", visibility="public"))
+	equal(ranking(), [("bob", 1), ("ada", 2)])
+
+
+# ---- practice and archive ----
+
+@test
+def practice_runs_after_the_deadline_without_a_rank():
+	before = ranking()
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'small'")
+	contains(ada.get("/leaderboard/small/submit").words(), "The deadline of this leaderboard has passed")
+	refused = ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"), ("gpu", "H200")], csrf=ada.csrf("/account"))
+	equal(refused.status, 422)
+	ok(publish(carl, "small", visibility="public", practice="1"))
+	contains(whole(ada.get("/leaderboard/small/submit")).words(), "so this is practice")
+	contains(whole(anyone.get(fresh("/leaderboard/small"))).words(), "Submissions still run, for practice")
+	number = submit(ada, 500.0)
+	equal(ranking(), before)
+	contains(ada.get(f"/submission/{number}").words(), "so it is practice and not ranked")
+	contains(ada.get(f"/submission/{number}").words(), "500.0 ns")
+	podium_admin("ranking", "rebuild")
+	equal(ranking(), before)
+
+
+@test
+def an_archived_leaderboard_keeps_its_results_and_takes_nothing():
+	contains(anyone.get(fresh("/")).text, "/leaderboard/small")
+	ok(publish(carl, "small", visibility="public", practice="1", archived="1"))
+	lacks(anyone.get(fresh("/")).text, "/leaderboard/small")
+	contains(whole(anyone.get(fresh("/archive"))).text, "/leaderboard/small")
+	contains(whole(anyone.get(fresh("/leaderboard/small"))).words(), "It takes no submissions; its results stay.")
+	contains(ada.get("/leaderboard/small/submit").words(), "is in the archive")
+	refused = ada.post("/leaderboard/small/submit", [("mode", "test"), ("code", "a = 1"), ("gpu", "H200")], csrf=ada.csrf("/account"))
+	equal(refused.status, 422)
+	contains(refused.words(), "in the archive")
+	lacks(ada.get("/submit").text, 'value="small"')
+	ok(publish(carl, "small", visibility="hidden", archived="1"))
+	lacks(anyone.get(fresh("/archive")).text, "/leaderboard/small")
+	ok(publish(carl, "small", visibility="public"))
+	contains(anyone.get(fresh("/")).text, "/leaderboard/small")
+
+
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)

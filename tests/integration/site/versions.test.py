@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The versions of a task: who made them, what differs, drafts, switching; and cloning a leaderboard. The worker's podium-run is a
+pretended one that says what a submission tells it to."""
+import io
+import json
+import pathlib
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+anyone, ada, admin, carl, dora = (Client(site.url) for _ in range(5))
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+%s
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+ranking_by: geom
+"""
+
+
+def whole(answer):
+	"""The page, which nests well and has no name twice."""
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return answer
+
+
+def fresh(address):
+	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
+
+
+def ok(answer):
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	return answer
+
+
+def task_zip(**files):
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("task.yml", TASK % "\n".join(f"  - {{name: {name}.py, source: {name}.py}}" for name in files if name != "eval"))
+		for name, text in files.items():
+			pack.writestr(f"{name}.py", text)
+	return [("task", "task.zip", archive.getvalue())]
+
+
+def upload(client, pack, **fields):
+	return client.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), *fields.items()], pack)
+
+
+def submit(client, mean_ns, board="small"):
+	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 20.0, "best_ns": mean_ns, "worst_ns": mean_ns}],
+		"verdict": {"engine": "custom"}})
+	answer = ok(client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")]))
+	number = int(answer.location.rsplit("/", 1)[1])
+	end = time.time() + 60
+	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
+		assert time.time() < end, number
+		time.sleep(0.05)
+	return number
+
+
+def ranking(board="small", version=""):
+	return [row["user"] for row in anyone.get(fresh(f"/leaderboard/{board}.json?version={version}")).json["rows"]]
+
+
+def current():
+	return sql("SELECT v.number FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = 'small'")[0][0]
+
+
+@test
+def each_version_is_listed_with_who_made_it():
+	for client, name in ((ada, "ada"), (admin, "root-of-all"), (carl, "carl"), (dora, "dora")):
+		equal(client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
+	ok(carl.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1"), ("quota_ranked", "7")],
+		task_zip(eval="one\ntwo\nthree\n", old="gone <b>soon</b>\n")))
+	submit(ada, 3000.0)
+	ok(upload(admin, task_zip(eval="one\nTWO & <i>2</i>\nthree\n", new="fresh\n")))
+	equal(current(), "2")
+	page = whole(carl.get("/admin/leaderboard/small/versions")).words()
+	for part in ("2 in use root-of-all", "1 replaced carl"):
+		contains(page, part)
+	equal(dora.get("/admin/leaderboard/small/versions").status, 403)
+	equal(ada.get("/admin/leaderboard/small/versions").status, 403)
+
+
+@test
+def two_versions_are_compared_file_by_file_and_line_by_line():
+	page = whole(carl.get("/admin/leaderboard/small/diff?from=1&to=2"))
+	words = page.words()
+	for part in ("eval.py changed", "new.py added", "old.py removed", "1 line removed, 1 line added"):
+		contains(words, part)
+	for part in ("<del>two</del>", "<ins>TWO &amp; &lt;i&gt;2&lt;/i&gt;</ins>", "<del>gone &lt;b&gt;soon&lt;/b&gt;</del>", "<ins>fresh</ins>", "<span>three</span>"):
+		contains(page.text, part)
+	contains(whole(carl.get("/admin/leaderboard/small/diff?from=2&to=1")).text, "<ins>two</ins>")
+	contains(whole(carl.get("/admin/leaderboard/small/diff?from=2&to=2")).words(), "Their files are the same.")
+	equal(carl.get("/admin/leaderboard/small/diff?from=1&to=9").status, 404)
+
+
+@test
+def a_draft_is_its_creators_until_it_is_switched_to():
+	ok(upload(carl, task_zip(eval="draft\n"), keeps_version="1"))
+	equal(current(), "2")
+	equal(anyone.get(fresh("/leaderboard/small?version=3")).status, 404)
+	equal(anyone.get(fresh("/leaderboard/small/task/file/eval.py?version=3")).status, 404)
+	lacks(anyone.get(fresh("/leaderboard/small")).text, "version=3")
+	contains(whole(carl.get("/leaderboard/small?version=3")).words(), "This version of the task is a draft")
+	contains(carl.get("/leaderboard/small/raw/file/eval.py?version=3").text, "draft")
+	contains(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.update' ORDER BY id DESC LIMIT 1")[0][0], "a draft of version 3")
+
+
+@test
+def switching_says_first_what_becomes_of_the_rankings():
+	equal(ranking(), [])
+	asked = whole(carl.get("/admin/leaderboard/small/switch?version=1")).words()
+	for part in ("New submissions run against version 1.", "The leaderboard shows the ranking of version 1: 1 user.", "The ranking of version 2 with 0 users stays as it is"):
+		contains(asked, part)
+	equal(current(), "2")
+	ok(carl.post("/admin/leaderboard/small/switch?version=1"))
+	equal((current(), ranking()), ("1", ["ada"]))
+	contains(anyone.get(fresh("/leaderboard/small")).text, "version=2")
+	submit(admin, 2000.0)
+	equal((ranking(), ranking(version=2)), (["root-of-all", "ada"], []))
+	ok(carl.post("/admin/leaderboard/small/switch?version=3"))
+	equal((current(), ranking(), ranking(version=1)), ("3", [], ["root-of-all", "ada"]))
+	equal(anyone.get(fresh("/leaderboard/small/task?version=3")).status, 200)
+	contains(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.switch' ORDER BY id DESC LIMIT 1")[0][0], "task: version 3, was version 1")
+	equal(carl.post("/admin/leaderboard/small/switch?version=9", csrf=carl.csrf("/account")).status, 404)
+	equal(dora.post("/admin/leaderboard/small/switch?version=1", csrf=dora.csrf("/account")).status, 403)
+	equal(current(), "3")
+
+
+@test
+def a_clone_has_the_task_and_settings_and_nothing_that_was_handed_in():
+	whole(carl.get("/admin/leaderboard/small/clone"))
+	for name, status in (("small", 409), ("no name", 422), ("", 422), ("x.json", 422)):
+		answer = carl.post("/admin/leaderboard/small/clone", [("name", name)])
+		equal((name, answer.status), (name, status))
+		whole(answer)
+	equal(dora.post("/admin/leaderboard/small/clone", [("name", "stolen")], csrf=dora.csrf("/account")).status, 403)
+	equal(ok(carl.post("/admin/leaderboard/small/clone", [("name", "copy")])).location.removeprefix(site.url), "/leaderboard/copy")
+	equal(anyone.get(fresh("/leaderboard/copy")).status, 404)
+	contains(whole(carl.get("/leaderboard/copy")).words(), "This is a preview")
+	equal(carl.get("/leaderboard/copy/raw/file/eval.py").text, carl.get("/leaderboard/small/raw/file/eval.py").text)
+	equal(sql("SELECT q.most FROM leaderboard_quotas q JOIN leaderboards l ON l.id = q.leaderboard_id WHERE l.name = 'copy' AND q.mode = 'ranked'"), [["7"]])
+	equal(sql("SELECT COUNT(DISTINCT secret_seed) FROM leaderboards WHERE name IN ('small', 'copy')"), [["2"]])
+	submit(carl, 1000.0, board="copy")
+	ok(carl.post("/admin/leaderboard/copy/publishing", [("action", "publish")]))
+	equal(ranking("copy"), ["carl"])
+	contains(sql("SELECT detail FROM audit_log WHERE action = 'leaderboard.clone'")[0][0], "Cloned from small")
+	equal(carl.post("/admin/leaderboard/small/delete", [("name", "small")]).status, 303)
+	equal(carl.get("/leaderboard/copy/raw/file/eval.py").text, "draft\n")
+
+
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
