@@ -19,6 +19,7 @@ static const struct statement PUT = COMMAND(
 	"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
 	"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? AND b.user_id = ? "
 	"AND a.engine = 'isolated' AND b.engine = 'isolated' "
+	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) AND u.deleted_at IS NOT NULL) "
 	"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
 	"  WHERE c.challenger_job_id IN (a.job_id, b.job_id) AND c.incumbent_job_id IN (a.job_id, b.job_id) "
 	"  AND " SQL_COMPARISON_STANDS("c", "j") ")");
@@ -38,7 +39,7 @@ static const struct statement CANCEL_OUTDATED = COMMAND(
 	"WHERE j.id = ? AND j.state = 'queued'");
 static const struct statement CANCEL_OF_USER = COMMAND(
 	"UPDATE jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions s ON s.id IN (c.challenger_id, c.incumbent_id) SET "
-	CANCEL("The account of one of the two was banned before they were compared.")
+	CANCEL("The account of one of the two was banned or deleted before they were compared.")
 	"WHERE j.user_id = 0 AND j.state = 'queued' AND s.user_id = ?");
 
 static const struct column KEY_COLUMNS[] = {

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const ROLES[] = {
 	[ROLE_PARTICIPANT] = "participant", [ROLE_CREATOR] = "creator", [ROLE_ADMIN] = "admin",
@@ -129,14 +130,23 @@ int user_by_id(struct database *db, struct arena *arena, int64_t id, struct user
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such user.") : rc;
 }
 
-int user_create(struct database *db, const char *name, const char *password, enum role role,
-	bool must_change_password, int64_t *id, struct error *error)
+static int check_name(const char *name, struct error *error)
 {
 	if (!text_is_user_name(name))
 		return fail_field(error, "name",
 			"A name has 2 to 32 letters, digits, dots, dashes or underscores, and begins with a letter or digit.");
+	if (strncasecmp(name, DELETED_USER_PREFIX, sizeof DELETED_USER_PREFIX - 1) == 0)
+		return fail_field(error, "name", "Names that begin with " DELETED_USER_PREFIX " stand for deleted accounts; choose another.");
+	return 0;
+}
+
+int user_create(struct database *db, const char *name, const char *password, enum role role,
+	bool must_change_password, int64_t *id, struct error *error)
+{
 	char hash[crypto_pwhash_STRBYTES];
-	int rc = hash_password(password, hash, error);
+	int rc = check_name(name, error);
+	if (!rc)
+		rc = hash_password(password, hash, error);
 	if (rc)
 		return rc;
 	rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role), (int64_t)must_change_password);

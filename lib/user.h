@@ -15,6 +15,9 @@ int role_from_name(const char *name, enum role *role); /* 0 or -1 */
 
 enum { password_least_bytes = 8, password_most_bytes = 256 };
 
+/* What the names of deleted accounts begin with (lib/account.h), and nobody else's does. */
+#define DELETED_USER_PREFIX "deleted-user-"
+
 struct user {
 	int64_t id;
 	const char *name;

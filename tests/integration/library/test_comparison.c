@@ -372,7 +372,7 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS, "SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
 	struct text_row row;
 	assert_done(database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
-	assert_string_equal(row.text, "cancelled: The account of one of the two was banned before they were compared.");
+	assert_string_equal(row.text, "cancelled: The account of one of the two was banned or deleted before they were compared.");
 	assert_int_equal(number_of(&OPEN), 1);
 	assert_true(other > 0);
 }
