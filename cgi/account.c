@@ -29,7 +29,7 @@ static struct account_form form_of(const struct request *request)
 {
 	const char *next = request->method == METHOD_POST ? request_form(request, "next") : request_query(request, "next");
 	return (struct account_form){
-		.name = request_form_or(request, "name", ""), .next = safe_next(next), .role = role_name(request->viewer.role),
+		.name = request_form_or(request, "name", ""), .next = safe_next(next),
 		.name_error = form_error(request, "name"), .password_error = form_error(request, "password"),
 		.current_error = form_error(request, "current"), .again_error = form_error(request, "again"),
 		.form_error = form_error(request, ""),

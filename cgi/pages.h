@@ -21,6 +21,10 @@ handler page_submission, page_submission_status, page_submission_source, page_su
 handler page_history;
 handler page_user;
 handler page_queue, page_queue_status;
+/* account_sessions.c, account_tokens.c, account_data.c */
+handler page_sessions, action_sessions;
+handler page_tokens, action_token_create, action_token_revoke;
+handler page_account_data, page_export, page_account_delete, action_account_delete, page_account_deleted;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
 /* admin.c: overview, users, audit log */

@@ -70,6 +70,10 @@ struct request {
 	bool sets_cookie;         /* then nobody else may be given this answer */
 	struct buffer headers;    /* further header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;
+	/* Of a long answer the body holds the first piece only. Each call puts the next one into the empty body, nothing at
+	 * the end. An error that it returns ends the answer in the middle. */
+	int (*stream)(struct request *request);
+	void *stream_state;
 };
 
 /* NULL when the field is not there. With repeated fields the first; request_values gives all. */
@@ -87,6 +91,11 @@ int redirect(struct request *request, const char *format, ...) __attribute__((fo
 
 /* `value` must not come from outside unless it was checked for control characters; others are dropped. */
 void response_header(struct request *request, const char *name, const char *value);
+
+/* The value of a cookie, NULL if there is none; and a whole one to set, "name=value; Path=/...", which becomes Secure where
+ * the request was. The answer is nobody else's then. */
+const char *request_cookie(const struct request *request, const char *name);
+void response_cookie(struct request *request, const char *cookie);
 
 /* Sets type and Content-Disposition so that a browser shows the bytes as text and never runs them. */
 void response_as_text(struct request *request, const char *file_name, bool download);
@@ -116,6 +125,8 @@ void session_offer_token(struct request *request);            /* an anonymous vi
 int session_check_form(struct request *request);              /* CSRF token and Origin of a POST */
 int session_start(struct request *request, int64_t user_id);  /* new token, cookie, rotates */
 int session_end(struct request *request);
+void session_forget(struct request *request);                 /* takes the cookie back, of a session that is gone */
+bool session_hash(struct request *request, unsigned char hash[static 32]); /* what is stored of the cookie's token; false: there is none */
 
 /* Counts a hit of `whom` against the limit; ERROR_LIMIT with a sentence once `most` within `window_s` is passed. */
 struct rate_limit { const char *what; int64_t most, window_s; };

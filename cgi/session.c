@@ -42,23 +42,36 @@ static const struct statement DELETE_EXPIRED = COMMAND("DELETE FROM sessions WHE
 
 /* ---- the cookie ---- */
 
-/* The token of the cookie, or NULL. The name must match exactly; the value must decode to 32 bytes. */
-static const unsigned char *cookie_token(struct request *request)
+const char *request_cookie(const struct request *request, const char *name)
 {
-	size_t name_length = strlen(cookie_name(request));
+	size_t name_length = strlen(name);
 	for (const char *at = request->cookies; *at;) {
 		at += strspn(at, "; ");
 		size_t length = strcspn(at, ";");
-		if (strncmp(at, cookie_name(request), name_length) == 0 && at[name_length] == '=') {
-			unsigned char *token = arena_alloc(request->arena, token_bytes);
-			size_t got;
-			int rc = sodium_base642bin(token, token_bytes, at + name_length + 1, length - name_length - 1, NULL, &got, NULL,
-				sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-			return rc == 0 && got == token_bytes ? token : NULL;
-		}
+		if (strncmp(at, name, name_length) == 0 && at[name_length] == '=')
+			return arena_strndup(request->arena, at + name_length + 1, length - name_length - 1);
 		at += length;
 	}
 	return NULL;
+}
+
+/* The token of the cookie, or NULL; it must decode to 32 bytes. */
+static const unsigned char *cookie_token(struct request *request)
+{
+	const char *value = request_cookie(request, cookie_name(request));
+	if (!value)
+		return NULL;
+	unsigned char *token = arena_alloc(request->arena, token_bytes);
+	size_t got;
+	int rc = sodium_base642bin(token, token_bytes, value, strlen(value), NULL, &got, NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	return rc == 0 && got == token_bytes ? token : NULL;
+}
+
+void response_cookie(struct request *request, const char *cookie)
+{
+	response_header(request, "Set-Cookie", arena_printf(request->arena, "%s%s", cookie, request->secure ? "; Secure" : ""));
+	request->may_be_cached = false;
+	request->sets_cookie = true;
 }
 
 static void set_cookie(struct request *request, const unsigned char *token, int64_t max_age_s)
@@ -69,10 +82,7 @@ static void set_cookie(struct request *request, const unsigned char *token, int6
 	char age[48] = "";
 	if (max_age_s >= 0)
 		snprintf(age, sizeof age, "; Max-Age=%lld", (long long)max_age_s);
-	response_header(request, "Set-Cookie", arena_printf(request->arena, "%s=%s; Path=/; HttpOnly; SameSite=Lax%s%s",
-		cookie_name(request), value, request->secure ? "; Secure" : "", age));
-	request->may_be_cached = false;
-	request->sets_cookie = true;
+	response_cookie(request, arena_printf(request->arena, "%s=%s; Path=/; HttpOnly; SameSite=Lax%s", cookie_name(request), value, age));
 }
 
 static const char *form_token(struct arena *arena, const unsigned char *token)
@@ -88,6 +98,14 @@ static const char *form_token(struct arena *arena, const unsigned char *token)
 static void hash_token(unsigned char hash[static crypto_hash_sha256_BYTES], const unsigned char *token)
 {
 	crypto_hash_sha256(hash, token, token_bytes);
+}
+
+bool session_hash(struct request *request, unsigned char hash[static 32])
+{
+	const unsigned char *token = cookie_token(request);
+	if (token)
+		hash_token(hash, token);
+	return token;
 }
 
 /* ---- who asks ---- */
@@ -149,11 +167,9 @@ int session_check_form(struct request *request)
 /* The session that the cookie names, if there is one. */
 static int delete_session(struct request *request)
 {
-	const unsigned char *token = cookie_token(request);
-	if (!token)
-		return 0;
 	unsigned char hash[crypto_hash_sha256_BYTES];
-	hash_token(hash, token);
+	if (!session_hash(request, hash))
+		return 0;
 	return database_execute(request->db, &DELETE_SESSION, request->error, "b", hash, sizeof hash);
 }
 
@@ -175,11 +191,16 @@ int session_start(struct request *request, int64_t user_id)
 	return 0;
 }
 
+void session_forget(struct request *request)
+{
+	set_cookie(request, NULL, 0);
+}
+
 int session_end(struct request *request)
 {
 	int rc = delete_session(request);
 	if (!rc)
-		set_cookie(request, NULL, 0);
+		session_forget(request);
 	return rc;
 }
 
