@@ -25,6 +25,8 @@ handler page_queue, page_queue_status;
 handler page_sessions, action_sessions;
 handler page_tokens, action_token_create, action_token_revoke;
 handler page_account_data, page_export, page_account_delete, action_account_delete, page_account_deleted;
+/* overtaken.c */
+handler action_overtaken;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
 /* admin.c: overview, users, audit log */

@@ -12,6 +12,7 @@
 #include "lib/config.h"
 #include "lib/database.h"
 #include "lib/error.h"
+#include "lib/overtaking.h"
 #include "lib/user.h"
 
 #include <jansson.h>
@@ -30,6 +31,8 @@ struct viewer {               /* who asks */
 	enum role role;
 	bool must_change_password;
 	int64_t held;             /* results that wait for an admin, if this is one */
+	const struct overtaking *overtaken; /* by whom, to be told on this page; NULL: by nobody */
+	const char *here;         /* the address of this page, to come back to when that is dismissed */
 };
 
 struct request {
@@ -88,6 +91,9 @@ bool request_form_flag(const struct request *request, const char *name); /* a ti
 /* 303 See Other. Returns 0, so that handlers write `return redirect(...)`. The path begins with one '/' and its
  * parts are percent-encoded; one that could lead to another host leads to the front page instead. */
 int redirect(struct request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A path that came from outside, as a browser would read it, if it is one of our own; else that of the front page. */
+const char *own_path(const char *path);
 
 /* `value` must not come from outside unless it was checked for control characters; others are dropped. */
 void response_header(struct request *request, const char *name, const char *value);

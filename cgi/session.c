@@ -2,6 +2,7 @@
  * token is stored, and a token is new after each login. */
 #include "cgi/request.h"
 
+#include "cgi/html.h"
 #include "lib/format.h"
 #include "lib/job.h"
 #include "lib/scope.h"
@@ -21,16 +22,17 @@ static const char *cookie_name(const struct request *request)
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms, held;
+	int64_t must_change_password, seen_at_ms, held, overtaken;
 };
 static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, user_id), TEXT(struct session_row, name), TEXT(struct session_row, role),
 	INTEGER(struct session_row, must_change_password), TIME(struct session_row, seen_at_ms),
-	INTEGER(struct session_row, held),
+	INTEGER(struct session_row, held), INTEGER(struct session_row, overtaken),
 };
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
-	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " SQL_IS_HELD("j") "), 0) AS held "
+	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " SQL_IS_HELD("j") "), 0) AS held, "
+	SQL_IS_OVERTAKEN("s.user_id") " AS overtaken "
 	"FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL");
 static const struct statement SEEN = COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3) WHERE token_hash = ?");
@@ -110,6 +112,21 @@ bool session_hash(struct request *request, unsigned char hash[static 32])
 
 /* ---- who asks ---- */
 
+/* What is told at the top of a page. There is nothing to tell nearly always, and then this costs nothing. */
+static int read_overtaken(struct request *request)
+{
+	struct overtaking *overtaken = arena_alloc(request->arena, sizeof *overtaken);
+	cleanup_buffer struct buffer here = {0};
+	int rc = overtaking_newest(request->db, request->arena, request->viewer.id, overtaken, request->error);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	html_url_part(&here, request->path);
+	request->viewer.overtaken = overtaken;
+	request->viewer.here = arena_printf(request->arena, "%s%s%s", buffer_string(&here), *request->query_string ? "?" : "",
+		request->query_string);
+	return 0;
+}
+
 int session_recognise(struct request *request)
 {
 	const unsigned char *token = cookie_token(request);
@@ -129,7 +146,8 @@ int session_recognise(struct request *request)
 	role_from_name(row.role, &request->viewer.role);
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "b", hash, sizeof hash);
-	return 0;
+	/* An answer to a form leads to a page, or is one that cannot be come back to. */
+	return row.overtaken && request->method == METHOD_GET && !row.must_change_password ? read_overtaken(request) : 0;
 }
 
 void session_offer_token(struct request *request)
@@ -226,14 +244,32 @@ static const char *subject_of(struct request *request, const struct rate_limit *
 	return arena_printf(request->arena, "%s %s", limit->what, whom);
 }
 
-static int refuse_hit(struct request *request, int64_t left_s)
+/* What was done too often, by the limit's `what`. */
+static const struct { const char *what, *sentence; } TOO_OFTEN[] = {
+	{ "login as", "There were too many wrong passwords for this name" },
+	{ "login from", "There were too many wrong passwords from your network" },
+	{ "register", "Too many accounts were made from your network" },
+	{ "make tokens", "You made very many tokens" },
+	{ "export", "You downloaded your data as often as one may within an hour" },
+	{ "delete account", "There were too many wrong passwords" },
+};
+
+static const char *too_often(const char *what)
+{
+	for (size_t i = 0; i < COUNT(TOO_OFTEN); i++)
+		if (strcmp(TOO_OFTEN[i].what, what) == 0)
+			return TOO_OFTEN[i].sentence;
+	return "That was tried too often";
+}
+
+static int refuse_hit(struct request *request, const struct rate_limit *limit, int64_t left_s)
 {
 	int64_t wait_s = left_s > 0 ? left_s + 1 : 1;
 	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
 	if (wait_s < 120)
-		return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld second%s and try again.",
+		return fail(request->error, ERROR_LIMIT, "%s. Wait %lld second%s and try again.", too_often(limit->what),
 			(long long)wait_s, wait_s == 1 ? "" : "s");
-	return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld minutes and try again.",
+	return fail(request->error, ERROR_LIMIT, "%s. Wait %lld minutes and try again.", too_often(limit->what),
 		(long long)(wait_s + 59) / 60);
 }
 
@@ -249,7 +285,7 @@ int rate_limit_hit(struct request *request, const struct rate_limit *limit, cons
 		rc = database_row(request->db, request->arena, &HITS, &row, request->error, "is", limit->window_s, subject);
 	if (rc || row.hits <= limit->most)
 		return rc;
-	return refuse_hit(request, row.left_s);
+	return refuse_hit(request, limit, row.left_s);
 }
 
 int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom)

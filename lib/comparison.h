@@ -31,8 +31,10 @@ int comparison_withdraw(struct database *db, struct arena *arena, const struct r
 /* Cancels those that still wait and are about an entry of this user, who was banned or has deleted the account. */
 int comparison_withdraw_user(struct database *db, int64_t user_id, struct error *error);
 
-/* Which ranking the job's comparison is about; ERROR_NOT_FOUND when it is none's. */
-int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct error *error);
+/* Which ranking the job's comparison is about, and whose entries; ERROR_NOT_FOUND when it is none's. */
+struct comparison_pair { int64_t challenger_user_id, incumbent_user_id; };
+int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct comparison_pair *pair,
+	struct error *error);
 
 /* Keeps the result. */
 int comparison_store(struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error);
