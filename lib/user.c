@@ -145,6 +145,8 @@ int user_create(struct database *db, const char *name, const char *password, enu
 {
 	char hash[crypto_pwhash_STRBYTES];
 	int rc = check_name(name, error);
+	if (!rc && strcasecmp(password, name) == 0)
+		rc = fail_field(error, "password", "The password is the name, which everybody can see; choose another.");
 	if (!rc)
 		rc = hash_password(password, hash, error);
 	if (rc)

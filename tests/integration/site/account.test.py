@@ -103,6 +103,36 @@ def every_tab_of_the_account_is_a_page_for_its_owner_alone():
 	equal(anyone.get("/account/export").location, "/login?next=/account/export")
 
 
+# ---- registering and logging in ----
+
+@test
+def a_password_that_everybody_can_see_is_refused():
+	answer = whole(Client(site.url).post("/register", [("name", "mallory-m"), ("password", "Mallory-M")]))
+	equal(answer.status, 422)
+	contains(answer.words(), "The password is the name, which everybody can see")
+	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
+	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
+	long_name = Client(site.url)
+	equal(long_name.post("/register", [("name", "mallory-m"), ("password", PASSWORD)]).status, 303)
+	answer = long_name.post("/account/password", [("current", PASSWORD), ("password", "mallory-m"), ("again", "mallory-m")], form="/account")
+	equal(answer.status, 422)
+	contains(whole(answer).words(), "The password is your name")
+
+
+@test
+def too_many_wrong_passwords_are_told_with_what_to_do():
+	stranger = Client(site.url)
+	for _ in range(10):
+		equal(stranger.post("/login", [("name", "carol"), ("password", "wrong one")]).status, 422)
+	answer = whole(stranger.post("/login", [("name", "carol"), ("password", PASSWORD)]))
+	equal(answer.status, 429)
+	contains(answer.words(), "There were too many wrong passwords for this name. Wait 5 minutes and try again.")
+	contains(answer.words(), "An admin can give you a one-time password.")
+	equal(int(answer.headers["Retry-After"]) > 200, True)
+	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
+	sql("DELETE FROM rate_limits")
+
+
 # ---- sessions ----
 
 @test
@@ -234,12 +264,90 @@ def the_export_of_nothing_is_json_too_and_too_many_are_refused():
 	contains(whole(answers[-1]).words(), "Wait 60 minutes and try again")
 
 
+# ---- being overtaken ----
+
+def told(client, path="/queue"):
+	found = re.search(r'<form class="notice news".*?</form>', client.get(path).text, re.S)
+	return re.sub(r"<[^>]*>", "", found[0]).strip() if found else None
+
+
+def dismiss(client, gpu="H200", board="small", **fields):
+	number = sql(f"SELECT id FROM leaderboards WHERE name = '{board}'")[0][0]
+	return client.post("/account/overtaken", [("leaderboard", number), ("gpu", gpu), *fields.items()], form="/account")
+
+
+@test
+def whoever_is_overtaken_is_told_on_every_page_until_it_is_dismissed():
+	equal((told(ada), told(bob)), (None, None))
+	submit(bob, 4000.0)
+	said = "bob is now ahead of you on small, H200, where you are 2nd."
+	for path in ("/", "/queue", "/leaderboard/small?gpu=H200", "/account/tokens", "/nothing-here"):
+		whole(ada.get(path))
+		contains(told(ada, path) or "", said)
+	equal((told(bob), told(carol), told(anyone)), (None, None, None))
+	contains(ada.get("/leaderboard/small?gpu=H200").text, 'name="next" value="/leaderboard/small?gpu=H200"')
+	equal(dismiss(bob).status, 303)
+	contains(told(ada), said)
+	equal(ada.post("/account/overtaken", [("gpu", "H200")], csrf="wrong").status, 403)
+	equal(dismiss(ada, next="/leaderboard/small?gpu=H200").location, "/leaderboard/small?gpu=H200")
+	equal(told(ada), None)
+	for evil in ("//elsewhere.example", "https://elsewhere.example", "/\\elsewhere.example", ""):
+		equal(dismiss(ada, next=evil).location, "/")
+	equal(dismiss(ada, gpu="H200\u00e9").status, 303)
+
+
+@test
+def the_last_who_came_before_is_named_and_nobody_whom_that_does_not_concern():
+	submit(carol, 3900.0)
+	contains(told(bob), "carol is now ahead of you")
+	contains(told(ada), "carol is now ahead of you on small, H200, where you are 3rd.")
+	submit(bob, 3800.0)
+	contains(told(ada), "carol is now ahead of you")
+	equal(told(bob), None)
+	contains(told(carol), "bob is now ahead of you on small, H200, where you are 2nd.")
+
+
+@test
+def what_is_not_so_any_more_is_not_said():
+	submit(ada, 3000.0)
+	equal(told(ada), None)
+	equal(number_of(f"SELECT COUNT(*) FROM overtakings WHERE user_id = {user_id('ada')}"), 0)
+	contains(told(bob), "ada is now ahead of you")
+	equal(dismiss(bob).status, 303)
+	submit(ada, 3100.0)
+	equal(told(bob), None)
+
+
+@test
+def a_tie_and_another_leaderboard_overtake_nobody():
+	submit(ada, 3000.0, board="other")
+	submit(bob, 3000.0, board="other")
+	submit(carol, 2999.9, board="other")
+	equal((told(ada), told(bob)), (None, None))
+
+
+@test
+def one_change_tells_a_hundred_at_most_and_the_nearest():
+	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM seq_1_to_150")
+	sql("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, position, place, engine) "
+		"SELECT r.leaderboard_id, r.task_version_id, r.gpu, u.id, r.submission_id, r.job_id, 100000.0 + 5000 * CAST(SUBSTR(u.name, 5) AS UNSIGNED), 1.0, r.submitted_at, "
+		"3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 'custom' FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id, users u "
+		"WHERE l.name = 'small' AND r.position = 3 AND u.name LIKE 'many%'")
+	dora = Client(site.url)
+	equal(dora.post("/register", [("name", "dora"), ("password", PASSWORD)]).status, 303)
+	submit(dora, 50000.0)
+	equal(sql("SELECT COUNT(*), MIN(CAST(SUBSTR(u.name, 5) AS UNSIGNED)), MAX(CAST(SUBSTR(u.name, 5) AS UNSIGNED)) FROM overtakings o "
+		f"JOIN users u ON u.id = o.user_id WHERE o.by_user_id = {user_id('dora')}"), [["100", "1", "100"]])
+	sql("DELETE FROM users WHERE name LIKE 'many%' OR name = 'dora'")
+	sql("DELETE FROM ranking WHERE position > 3")
+
+
 # ---- the end ----
 
 @test
 def the_page_says_what_goes_and_what_stays():
 	words = whole(ada.get("/account/delete")).words()
-	for part in ("1 API token", "22 submissions that stand in no ranking", "1 place in rankings with the times of 1 submission",
+	for part in ("1 API token", "24 submissions that stand in no ranking", "2 places in rankings with the times of 2 submissions",
 			f"deleted-user-{user_id('ada')}"):
 		contains(words, part)
 
@@ -281,11 +389,14 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 	for table, column in (("sessions", "user_id"), ("api_tokens", "user_id"), ("overtakings", "user_id")):
 		equal((table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")), (table, 0))
 	equal(sql(f"SELECT name, password_hash, role FROM users WHERE id = {number}"), [[f"deleted-user-{number}", "", "participant"]])
-	equal(sql(f"SELECT id, file_name FROM submissions WHERE user_id = {number}"), [[str(place["submission"]), "deleted.txt"]])
-	equal(sql(f"SELECT gpu, state FROM jobs WHERE user_id = {number} ORDER BY gpu"), [["H200", "done"], ["none-such", "cancelled"]])
+	kept = sql(f"SELECT submission_id, 'deleted.txt' FROM ranking WHERE user_id = {number} ORDER BY 1")
+	equal(len(kept), 2)
+	equal(sql(f"SELECT id, file_name FROM submissions WHERE user_id = {number} ORDER BY id"), kept)
+	equal(sql(f"SELECT gpu, state FROM jobs WHERE user_id = {number} ORDER BY gpu"), [["H200", "done"], ["H200", "done"], ["none-such", "cancelled"]])
 	rows = anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]
-	equal([(row["user"], row["rank"], row["submission"]) for row in rows], [(f"deleted-user-{number}", 1, place["submission"]), ("bob", 2, rows[1]["submission"])])
-	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 23 + 1)
+	equal([(row["user"], row["rank"]) for row in rows], [(f"deleted-user-{number}", 1), ("bob", 2), ("carol", 3)])
+	equal(rows[0]["submission"], place["submission"])
+	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 24 + 1)  # one of them is bob's as well
 	contains(carol.get(f"/submission/{shared}/source").text, "shared")
 	equal(sql("SELECT actor, subject FROM audit_log WHERE action = 'account.delete'"), [[f"deleted-user-{number}"] * 2])
 	equal(number_of("SELECT COUNT(*) FROM audit_log WHERE detail LIKE '%ada%'"), 0)
@@ -294,7 +405,7 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 @test
 def its_pages_still_work_and_say_nothing_of_its_source():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
-	submission = number_of(f"SELECT id FROM submissions WHERE user_id = {number}")
+	submission = number_of(f"SELECT MIN(id) FROM submissions WHERE user_id = {number}")
 	for path in (f"/user/deleted-user-{number}", f"/submission/{submission}", "/leaderboard/small", "/queue"):
 		shown = whole(bob.get(path))
 		equal((path, shown.status), (path, 200))
