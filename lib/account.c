@@ -43,7 +43,7 @@ struct id_row { int64_t id; };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 /* All of them, so that the last two do not delete themselves at the same moment. */
 static const struct statement LOCK_ADMINS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM users WHERE role = 'admin' AND banned_at IS NULL FOR UPDATE");
+	"SELECT id FROM users WHERE role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR UPDATE");
 static const struct statement UNFINISHED = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT DISTINCT submission_id AS id FROM jobs WHERE user_id = ? AND state IN ('queued', 'running') ORDER BY submission_id");
 

@@ -112,7 +112,7 @@ static const struct statement USER_BY_ID = SELECT(struct user, USER_COLUMNS,
 static const struct statement INSERT_USER = COMMAND(
 	"INSERT INTO users (name, password_hash, role, must_change_password) VALUES (?, ?, ?, ?)");
 static const struct statement SET_PASSWORD = COMMAND(
-	"UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ?");
+	"UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? AND deleted_at IS NULL");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 static const struct statement SET_ROLE = COMMAND("UPDATE users SET role = ? WHERE id = ?");
 static const struct statement INSERT_AUDIT = COMMAND(
@@ -171,6 +171,8 @@ static int store_password(struct database *db, void *context, struct error *erro
 {
 	const struct new_password *p = context;
 	int rc = database_execute(db, &SET_PASSWORD, error, "sii", p->hash, (int64_t)p->must_change, p->user_id);
+	if (!rc && !database_affected(db))
+		rc = fail(error, ERROR_CONFLICT, "This account was deleted by its owner, so it gets no password any more.");
 	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", p->user_id);
 }
 
