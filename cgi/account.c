@@ -8,28 +8,18 @@
 #include "templates/register.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Failed attempts to log in, and new accounts. A class may sit behind one address. */
 static const struct rate_limit LOGINS_OF_NAME = { "login as", 10, 300 };
 static const struct rate_limit LOGINS_FROM_ADDRESS = { "login from", 30, 300 };
 static const struct rate_limit REGISTRATIONS = { "register", 200, 3600 };
 
-/* A path of our own, as a browser would read it; anything else leads to the front page. */
-static const char *safe_next(const char *next)
-{
-	if (!next || next[0] != '/' || next[1] == '/')
-		return "/";
-	for (const char *c = next; *c; c++)
-		if (*c == '\\' || (unsigned char)*c <= 0x20 || *c == 0x7f)
-			return "/";
-	return next;
-}
-
 static struct account_form form_of(const struct request *request)
 {
 	const char *next = request->method == METHOD_POST ? request_form(request, "next") : request_query(request, "next");
 	return (struct account_form){
-		.name = request_form_or(request, "name", ""), .next = safe_next(next), .role = role_name(request->viewer.role),
+		.name = request_form_or(request, "name", ""), .next = own_path(next),
 		.name_error = form_error(request, "name"), .password_error = form_error(request, "password"),
 		.current_error = form_error(request, "current"), .again_error = form_error(request, "again"),
 		.form_error = form_error(request, ""),
@@ -90,12 +80,12 @@ int action_register(struct request *request)
 	if (rc)
 		return show_again(request, rc, show_register);
 	rc = session_start(request, id);
-	return rc ? rc : redirect(request, "%s", safe_next(request_form(request, "next")));
+	return rc ? rc : redirect(request, "%s", own_path(request_form(request, "next")));
 }
 
 int page_login(struct request *request)
 {
-	return request->viewer.id ? redirect(request, "%s", safe_next(request_query(request, "next"))) : show_login(request);
+	return request->viewer.id ? redirect(request, "%s", own_path(request_query(request, "next"))) : show_login(request);
 }
 
 /* Counts the attempt for the address and for the name before any password is hashed. */
@@ -134,7 +124,7 @@ int action_login(struct request *request)
 	rc = uncount_login(request, name);
 	if (!rc)
 		rc = session_start(request, user.id);
-	return rc ? rc : redirect(request, "%s", user.must_change_password ? "/account" : safe_next(request_form(request, "next")));
+	return rc ? rc : redirect(request, "%s", user.must_change_password ? "/account" : own_path(request_form(request, "next")));
 }
 
 int action_logout(struct request *request)
@@ -154,6 +144,8 @@ static int check_passwords(struct request *request, const struct user *user)
 	const char *current = request_form_or(request, "current", "");
 	if (strcmp(password, again) != 0)
 		return fail_field(request->error, "again", "The two new passwords differ.");
+	if (strcasecmp(password, user->name) == 0)
+		return fail_field(request->error, "password", "The password is your name, which everybody can see; choose another.");
 	if (strcmp(password, current) == 0)
 		return fail_field(request->error, "password", "The new password is the old one; choose another.");
 	if (!user_password_matches(user, current))

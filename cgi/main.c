@@ -92,10 +92,25 @@ static void put_header(FCGX_Stream *out, const char *name, const char *value)
 	FCGX_PutS("\r\n", out);
 }
 
-static void send_response(const struct request *request, FCGX_Stream *out)
+/* The pieces of a long answer, each sent before the next one is made; until one is missing. */
+static void send_pieces(struct request *request, FCGX_Stream *out)
 {
-	FCGX_FPrintF(out, "Status: %d %s\r\nContent-Length: %d\r\n", request->status, phrase_of(request->status),
-		(int)request->body.length);
+	while (request->body.length) {
+		if (FCGX_PutStr(request->body.data, (int)request->body.length, out) < 0)
+			return; /* nobody listens any more */
+		buffer_clear(&request->body);
+		if (request->stream(request)) {
+			log_error("%s %s ended in the middle: %s", request->id, request->path, request->error->text);
+			return;
+		}
+	}
+}
+
+static void send_response(struct request *request, FCGX_Stream *out)
+{
+	FCGX_FPrintF(out, "Status: %d %s\r\n", request->status, phrase_of(request->status));
+	if (!request->stream)
+		FCGX_FPrintF(out, "Content-Length: %d\r\n", (int)request->body.length);
 	put_header(out, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
 	put_header(out, "Location", request->location);
 	put_header(out, "Content-Disposition", request->disposition);
@@ -108,7 +123,9 @@ static void send_response(const struct request *request, FCGX_Stream *out)
 	if (request->headers.length)
 		FCGX_PutStr(request->headers.data, (int)request->headers.length, out);
 	FCGX_PutS("\r\n", out);
-	if (!request->is_head && request->body.length)
+	if (!request->is_head && request->stream)
+		send_pieces(request, out);
+	else if (!request->is_head && request->body.length)
 		FCGX_PutStr(request->body.data, (int)request->body.length, out);
 }
 

@@ -28,6 +28,12 @@ handler page_submission_withdraw, action_submission_withdraw, action_submission_
 handler page_history, page_history_of_all;
 handler page_user;
 handler page_queue, page_queue_status;
+/* account_sessions.c, account_tokens.c, account_data.c */
+handler page_sessions, action_sessions;
+handler page_tokens, action_token_create, action_token_revoke;
+handler page_account_data, page_export, page_account_delete, action_account_delete, page_account_deleted;
+/* overtaken.c */
+handler action_overtaken;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
 /* admin.c: overview, users, audit log */

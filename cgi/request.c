@@ -73,6 +73,16 @@ int redirect(struct request *request, const char *format, ...)
 	return 0;
 }
 
+const char *own_path(const char *path)
+{
+	if (!path || path[0] != '/' || path[1] == '/')
+		return "/";
+	for (const char *c = path; *c; c++)
+		if (*c == '\\' || (unsigned char)*c <= 0x20 || *c == 0x7f)
+			return "/";
+	return path;
+}
+
 void response_header(struct request *request, const char *name, const char *value)
 {
 	buffer_printf(&request->headers, "%s: ", name);

@@ -12,6 +12,7 @@
 #include "lib/config.h"
 #include "lib/database.h"
 #include "lib/error.h"
+#include "lib/overtaking.h"
 #include "lib/user.h"
 
 #include <jansson.h>
@@ -30,6 +31,8 @@ struct viewer {               /* who asks */
 	enum role role;
 	bool must_change_password;
 	int64_t held;             /* results that wait for an admin, if this is one */
+	const struct overtaking *overtaken; /* by whom, to be told on this page; NULL: by nobody */
+	const char *here;         /* the address of this page, to come back to when that is dismissed */
 };
 
 struct request {
@@ -70,6 +73,10 @@ struct request {
 	bool sets_cookie;         /* then nobody else may be given this answer */
 	struct buffer headers;    /* further header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;
+	/* Of a long answer the body holds the first piece only. Each call puts the next one into the empty body, nothing at
+	 * the end. An error that it returns ends the answer in the middle. */
+	int (*stream)(struct request *request);
+	void *stream_state;
 };
 
 /* NULL when the field is not there. With repeated fields the first; request_values gives all. */
@@ -85,8 +92,16 @@ bool request_form_flag(const struct request *request, const char *name); /* a ti
  * parts are percent-encoded; one that could lead to another host leads to the front page instead. */
 int redirect(struct request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A path that came from outside, as a browser would read it, if it is one of our own; else that of the front page. */
+const char *own_path(const char *path);
+
 /* `value` must not come from outside unless it was checked for control characters; others are dropped. */
 void response_header(struct request *request, const char *name, const char *value);
+
+/* The value of a cookie, NULL if there is none; and a whole one to set, "name=value; Path=/...", which becomes Secure where
+ * the request was. The answer is nobody else's then. */
+const char *request_cookie(const struct request *request, const char *name);
+void response_cookie(struct request *request, const char *cookie);
 
 /* Sets type and Content-Disposition so that a browser shows the bytes as text and never runs them. */
 void response_as_text(struct request *request, const char *file_name, bool download);
@@ -125,6 +140,8 @@ void session_offer_token(struct request *request);            /* an anonymous vi
 int session_check_form(struct request *request);              /* CSRF token and Origin of a POST */
 int session_start(struct request *request, int64_t user_id);  /* new token, cookie, rotates */
 int session_end(struct request *request);
+void session_forget(struct request *request);                 /* takes the cookie back, of a session that is gone */
+bool session_hash(struct request *request, unsigned char hash[static 32]); /* what is stored of the cookie's token; false: there is none */
 
 /* Counts a hit of `whom` against the limit; ERROR_LIMIT with a sentence once `most` within `window_s` is passed. */
 struct rate_limit { const char *what; int64_t most, window_s; };

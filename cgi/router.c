@@ -61,6 +61,17 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/logout", action_logout, ANYONE, form_bytes },
 	{ METHOD_GET, "/account", page_account, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/password", action_password, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/sessions", page_sessions, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/sessions", action_sessions, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/tokens", page_tokens, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/tokens", action_token_create, LOGGED_IN, form_bytes },
+	{ METHOD_POST, "/account/tokens/revoke", action_token_revoke, LOGGED_IN, form_bytes },
+	{ METHOD_POST, "/account/overtaken", action_overtaken, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/data", page_account_data, LOGGED_IN, 0 },
+	{ METHOD_GET, "/account/export", page_export, LOGGED_IN, 0 },
+	{ METHOD_GET, "/account/delete", page_account_delete, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/delete", action_account_delete, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/deleted", page_account_deleted, ANYONE, 0 },
 	{ METHOD_GET, "/admin", page_admin, CREATORS, 0 },
 	{ METHOD_POST, "/admin/gpus/release", action_gpu_release, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/leaderboards/new", page_leaderboard_new, CREATORS, 0 },
@@ -256,6 +267,7 @@ static void answer_error(struct request *request, int code)
 		response_header(request, "Retry-After", "5");
 	request->may_be_cached = false;
 	request->location = request->content_type = request->disposition = NULL;
+	request->stream = NULL;
 	buffer_clear(&request->body);
 	struct page page = page_make(request, answer->title, "");
 	error_page(&request->body, &page, sentence);

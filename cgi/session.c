@@ -2,6 +2,7 @@
  * token is stored, and a token is new after each login. */
 #include "cgi/request.h"
 
+#include "cgi/html.h"
 #include "lib/format.h"
 #include "lib/job.h"
 #include "lib/scope.h"
@@ -21,16 +22,17 @@ static const char *cookie_name(const struct request *request)
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms, held;
+	int64_t must_change_password, seen_at_ms, held, overtaken;
 };
 static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, user_id), TEXT(struct session_row, name), TEXT(struct session_row, role),
 	INTEGER(struct session_row, must_change_password), TIME(struct session_row, seen_at_ms),
-	INTEGER(struct session_row, held),
+	INTEGER(struct session_row, held), INTEGER(struct session_row, overtaken),
 };
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
-	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " SQL_IS_HELD("j") "), 0) AS held "
+	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " SQL_IS_HELD("j") "), 0) AS held, "
+	SQL_IS_OVERTAKEN("s.user_id") " AS overtaken "
 	"FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL");
 static const struct statement SEEN = COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3) WHERE token_hash = ?");
@@ -42,23 +44,36 @@ static const struct statement DELETE_EXPIRED = COMMAND("DELETE FROM sessions WHE
 
 /* ---- the cookie ---- */
 
-/* The token of the cookie, or NULL. The name must match exactly; the value must decode to 32 bytes. */
-static const unsigned char *cookie_token(struct request *request)
+const char *request_cookie(const struct request *request, const char *name)
 {
-	size_t name_length = strlen(cookie_name(request));
+	size_t name_length = strlen(name);
 	for (const char *at = request->cookies; *at;) {
 		at += strspn(at, "; ");
 		size_t length = strcspn(at, ";");
-		if (strncmp(at, cookie_name(request), name_length) == 0 && at[name_length] == '=') {
-			unsigned char *token = arena_alloc(request->arena, token_bytes);
-			size_t got;
-			int rc = sodium_base642bin(token, token_bytes, at + name_length + 1, length - name_length - 1, NULL, &got, NULL,
-				sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-			return rc == 0 && got == token_bytes ? token : NULL;
-		}
+		if (strncmp(at, name, name_length) == 0 && at[name_length] == '=')
+			return arena_strndup(request->arena, at + name_length + 1, length - name_length - 1);
 		at += length;
 	}
 	return NULL;
+}
+
+/* The token of the cookie, or NULL; it must decode to 32 bytes. */
+static const unsigned char *cookie_token(struct request *request)
+{
+	const char *value = request_cookie(request, cookie_name(request));
+	if (!value)
+		return NULL;
+	unsigned char *token = arena_alloc(request->arena, token_bytes);
+	size_t got;
+	int rc = sodium_base642bin(token, token_bytes, value, strlen(value), NULL, &got, NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	return rc == 0 && got == token_bytes ? token : NULL;
+}
+
+void response_cookie(struct request *request, const char *cookie)
+{
+	response_header(request, "Set-Cookie", arena_printf(request->arena, "%s%s", cookie, request->secure ? "; Secure" : ""));
+	request->may_be_cached = false;
+	request->sets_cookie = true;
 }
 
 static void set_cookie(struct request *request, const unsigned char *token, int64_t max_age_s)
@@ -69,10 +84,7 @@ static void set_cookie(struct request *request, const unsigned char *token, int6
 	char age[48] = "";
 	if (max_age_s >= 0)
 		snprintf(age, sizeof age, "; Max-Age=%lld", (long long)max_age_s);
-	response_header(request, "Set-Cookie", arena_printf(request->arena, "%s=%s; Path=/; HttpOnly; SameSite=Lax%s%s",
-		cookie_name(request), value, request->secure ? "; Secure" : "", age));
-	request->may_be_cached = false;
-	request->sets_cookie = true;
+	response_cookie(request, arena_printf(request->arena, "%s=%s; Path=/; HttpOnly; SameSite=Lax%s", cookie_name(request), value, age));
 }
 
 static const char *form_token(struct arena *arena, const unsigned char *token)
@@ -90,7 +102,30 @@ static void hash_token(unsigned char hash[static crypto_hash_sha256_BYTES], cons
 	crypto_hash_sha256(hash, token, token_bytes);
 }
 
+bool session_hash(struct request *request, unsigned char hash[static 32])
+{
+	const unsigned char *token = cookie_token(request);
+	if (token)
+		hash_token(hash, token);
+	return token;
+}
+
 /* ---- who asks ---- */
+
+/* What is told at the top of a page. There is nothing to tell nearly always, and then this costs nothing. */
+static int read_overtaken(struct request *request)
+{
+	struct overtaking *overtaken = arena_alloc(request->arena, sizeof *overtaken);
+	cleanup_buffer struct buffer here = {0};
+	int rc = overtaking_newest(request->db, request->arena, request->viewer.id, overtaken, request->error);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	html_url_part(&here, request->path);
+	request->viewer.overtaken = overtaken;
+	request->viewer.here = arena_printf(request->arena, "%s%s%s", buffer_string(&here), *request->query_string ? "?" : "",
+		request->query_string);
+	return 0;
+}
 
 int session_recognise(struct request *request)
 {
@@ -111,7 +146,8 @@ int session_recognise(struct request *request)
 	role_from_name(row.role, &request->viewer.role);
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "b", hash, sizeof hash);
-	return 0;
+	/* An answer to a form leads to a page, or is one that cannot be come back to. */
+	return row.overtaken && request->method == METHOD_GET && !row.must_change_password ? read_overtaken(request) : 0;
 }
 
 void session_offer_token(struct request *request)
@@ -149,11 +185,9 @@ int session_check_form(struct request *request)
 /* The session that the cookie names, if there is one. */
 static int delete_session(struct request *request)
 {
-	const unsigned char *token = cookie_token(request);
-	if (!token)
-		return 0;
 	unsigned char hash[crypto_hash_sha256_BYTES];
-	hash_token(hash, token);
+	if (!session_hash(request, hash))
+		return 0;
 	return database_execute(request->db, &DELETE_SESSION, request->error, "b", hash, sizeof hash);
 }
 
@@ -175,11 +209,16 @@ int session_start(struct request *request, int64_t user_id)
 	return 0;
 }
 
+void session_forget(struct request *request)
+{
+	set_cookie(request, NULL, 0);
+}
+
 int session_end(struct request *request)
 {
 	int rc = delete_session(request);
 	if (!rc)
-		set_cookie(request, NULL, 0);
+		session_forget(request);
 	return rc;
 }
 
@@ -205,14 +244,32 @@ static const char *subject_of(struct request *request, const struct rate_limit *
 	return arena_printf(request->arena, "%s %s", limit->what, whom);
 }
 
-static int refuse_hit(struct request *request, int64_t left_s)
+/* What was done too often, by the limit's `what`. */
+static const struct { const char *what, *sentence; } TOO_OFTEN[] = {
+	{ "login as", "There were too many wrong passwords for this name" },
+	{ "login from", "There were too many wrong passwords from your network" },
+	{ "register", "Too many accounts were made from your network" },
+	{ "make tokens", "You made very many tokens" },
+	{ "export", "You downloaded your data as often as one may within an hour" },
+	{ "delete account", "There were too many wrong passwords" },
+};
+
+static const char *too_often(const char *what)
+{
+	for (size_t i = 0; i < COUNT(TOO_OFTEN); i++)
+		if (strcmp(TOO_OFTEN[i].what, what) == 0)
+			return TOO_OFTEN[i].sentence;
+	return "That was tried too often";
+}
+
+static int refuse_hit(struct request *request, const struct rate_limit *limit, int64_t left_s)
 {
 	int64_t wait_s = left_s > 0 ? left_s + 1 : 1;
 	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)wait_s));
 	if (wait_s < 120)
-		return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld second%s and try again.",
+		return fail(request->error, ERROR_LIMIT, "%s. Wait %lld second%s and try again.", too_often(limit->what),
 			(long long)wait_s, wait_s == 1 ? "" : "s");
-	return fail(request->error, ERROR_LIMIT, "That was tried too often. Wait %lld minutes and try again.",
+	return fail(request->error, ERROR_LIMIT, "%s. Wait %lld minutes and try again.", too_often(limit->what),
 		(long long)(wait_s + 59) / 60);
 }
 
@@ -228,7 +285,7 @@ int rate_limit_hit(struct request *request, const struct rate_limit *limit, cons
 		rc = database_row(request->db, request->arena, &HITS, &row, request->error, "is", limit->window_s, subject);
 	if (rc || row.hits <= limit->most)
 		return rc;
-	return refuse_hit(request, row.left_s);
+	return refuse_hit(request, limit, row.left_s);
 }
 
 int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom)

@@ -22,6 +22,7 @@ static const struct statement PUT = COMMAND(
 	"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
 	"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? AND b.user_id = ? "
 	"AND a.engine = 'isolated' AND b.engine = 'isolated' "
+	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) AND u.deleted_at IS NOT NULL) "
 	"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
 	"  WHERE c.challenger_job_id IN (a.job_id, b.job_id) AND c.incumbent_job_id IN (a.job_id, b.job_id) "
 	"  AND " SQL_COMPARISON_STANDS("c", "j") ")");
@@ -41,14 +42,19 @@ static const struct statement CANCEL_OUTDATED = COMMAND(
 	"WHERE j.id = ? AND j.state = 'queued'");
 static const struct statement CANCEL_OF_USER = COMMAND(
 	"UPDATE jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions s ON s.id IN (c.challenger_id, c.incumbent_id) SET "
-	CANCEL("The account of one of the two was banned before they were compared.")
+	CANCEL("The account of one of the two was banned or deleted before they were compared.")
 	"WHERE j.user_id = 0 AND j.state = 'queued' AND s.user_id = ?");
 
-static const struct column KEY_COLUMNS[] = {
-	INTEGER(struct ranking_key, leaderboard_id), INTEGER(struct ranking_key, task_version_id), TEXT(struct ranking_key, gpu),
+struct found { struct ranking_key key; struct comparison_pair pair; };
+#define FOUND(kind, path, member) { #member, kind, offsetof(struct found, path.member) }
+static const struct column FOUND_COLUMNS[] = {
+	FOUND(COLUMN_INTEGER, key, leaderboard_id), FOUND(COLUMN_INTEGER, key, task_version_id), FOUND(COLUMN_TEXT, key, gpu),
+	FOUND(COLUMN_INTEGER, pair, challenger_user_id), FOUND(COLUMN_INTEGER, pair, incumbent_user_id),
 };
-static const struct statement KEY = SELECT(struct ranking_key, KEY_COLUMNS,
-	"SELECT c.leaderboard_id, c.task_version_id, c.gpu FROM jobs j JOIN comparisons c ON c.id = j.comparison_id WHERE j.id = ?");
+static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT c.leaderboard_id, c.task_version_id, c.gpu, a.user_id AS challenger_user_id, b.user_id AS incumbent_user_id "
+	"FROM jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions a ON a.id = c.challenger_id "
+	"JOIN submissions b ON b.id = c.incumbent_id WHERE j.id = ?");
 static const struct statement STORE = COMMAND(
 	"UPDATE comparisons c JOIN jobs j ON j.comparison_id = c.id SET c.ratio = ?, c.ratio_low = ?, c.ratio_high = ? WHERE j.id = ?");
 
@@ -86,10 +92,18 @@ int comparison_withdraw_user(struct database *db, int64_t user_id, struct error 
 	return database_execute(db, &CANCEL_OF_USER, error, "i", user_id);
 }
 
-int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct error *error)
+int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct comparison_pair *pair,
+	struct error *error)
 {
-	int rc = database_row(db, arena, &KEY, key, error, "i", job_id);
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "Job %lld compares nothing.", (long long)job_id) : rc;
+	struct found found;
+	int rc = database_row(db, arena, &FIND, &found, error, "i", job_id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "Job %lld compares nothing.", (long long)job_id);
+	if (rc)
+		return rc;
+	*key = found.key;
+	*pair = found.pair;
+	return 0;
 }
 
 int comparison_store(struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error)

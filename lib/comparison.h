@@ -16,8 +16,8 @@
 #define SQL_COMPARISON_STANDS(comparison, job) \
 	"(" comparison ".ratio IS NOT NULL OR " job ".state IN ('queued', 'running'))"
 
-/* Has the entries of two users compared, unless they are already, or are being compared, or one of them was not measured
- * by the isolated engine. */
+/* Has the entries of two users compared, unless they are already, or are being compared, one of them was not measured
+ * by the isolated engine, or its user has deleted the account and its source with it. */
 int comparison_open(struct database *db, const struct ranking_key *key, int64_t challenger_user_id, int64_t incumbent_user_id,
 	struct error *error);
 
@@ -28,11 +28,13 @@ int comparison_read(struct database *db, struct arena *arena, const struct ranki
 /* Cancels those that still wait although one of their entries is not its user's best any more. */
 int comparison_withdraw(struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error);
 
-/* Cancels those that still wait and are about an entry of this user, who was banned. */
+/* Cancels those that still wait and are about an entry of this user, who was banned or has deleted the account. */
 int comparison_withdraw_user(struct database *db, int64_t user_id, struct error *error);
 
-/* Which ranking the job's comparison is about; ERROR_NOT_FOUND when it is none's. */
-int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct error *error);
+/* Which ranking the job's comparison is about, and whose entries; ERROR_NOT_FOUND when it is none's. */
+struct comparison_pair { int64_t challenger_user_id, incumbent_user_id; };
+int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct comparison_pair *pair,
+	struct error *error);
 
 /* Keeps the result. */
 int comparison_store(struct database *db, int64_t job_id, const struct ranking_ratio *ratio, struct error *error);

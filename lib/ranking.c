@@ -3,6 +3,7 @@
 #include "lib/baseline.h"
 #include "lib/comparison.h"
 #include "lib/job.h"
+#include "lib/overtaking.h"
 #include "lib/records.h"
 
 #include <math.h>
@@ -175,8 +176,8 @@ static int move_others(struct database *db, const struct ranking_key *key, const
 	return rc;
 }
 
-/* A ranking as it is to be, from the first position to the last. */
-struct standing { struct ranking_entry *entries; size_t count; };
+/* A ranking as it is to be, from the first position to the last; and what becomes of each entry, in the order of before. */
+struct standing { struct ranking_entry *entries; struct move *moves; size_t count; };
 
 static int update_positions(struct database *db, struct arena *arena, const struct ranking_key *key, struct standing *standing,
 	struct error *error)
@@ -191,11 +192,11 @@ static int update_positions(struct database *db, struct arena *arena, const stru
 	*standing = (struct standing){0};
 	if (rc || !count)
 		return rc;
-	*standing = (struct standing){ arena_copy(arena, entries, count * sizeof *entries), count };
+	*standing = (struct standing){ .entries = arena_copy(arena, entries, count * sizeof *entries), .count = count };
 	ranking_order(standing->entries, count, comparisons, comparison_count);
-	struct move *moves = plan_moves(arena, entries, standing->entries, count);
-	rc = shift_runs(db, key, moves, count, error);
-	return rc ? rc : move_others(db, key, moves, count, error);
+	standing->moves = plan_moves(arena, entries, standing->entries, count);
+	rc = shift_runs(db, key, standing->moves, count, error);
+	return rc ? rc : move_others(db, key, standing->moves, count, error);
 }
 
 /* ---- asking for comparisons ---- */
@@ -209,6 +210,44 @@ static int open_comparisons(struct database *db, const struct ranking_key *key, 
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = comparison_open(db, key, user_id, rivals[i]->user_id, error);
 	return rc;
+}
+
+/* ---- telling who was overtaken ---- */
+
+static const struct move *move_of(const struct standing *standing, int64_t user_id)
+{
+	for (size_t i = 0; i < standing->count; i++)
+		if (standing->moves[i].after.user_id == user_id)
+			return &standing->moves[i];
+	return NULL;
+}
+
+/* Those that now stand between where the entry is and where it was. */
+static int tell_overtaken(struct database *db, const struct ranking_key *key, const struct standing *standing, int64_t user_id,
+	struct error *error)
+{
+	const struct move *move = move_of(standing, user_id);
+	if (!move)
+		return 0;
+	int64_t last = move->before.position ? move->before.position : (int64_t)standing->count;
+	return overtaking_note(db, key, user_id, move->after.place, move->after.position + 1, last, error);
+}
+
+/* A comparison is about two: one may have come before the other. */
+static int tell_compared(struct database *db, const struct ranking_key *key, const struct standing *standing,
+	const struct comparison_pair *pair, struct error *error)
+{
+	const struct move *first = move_of(standing, pair->challenger_user_id), *second = move_of(standing, pair->incumbent_user_id);
+	if (!first || !second)
+		return 0;
+	if (first->after.position > second->after.position) {
+		const struct move *behind = first;
+		first = second;
+		second = behind;
+	}
+	if (first->before.place < second->before.place)
+		return 0;
+	return overtaking_note(db, key, first->after.user_id, first->after.place, second->after.position, second->after.position, error);
 }
 
 /* ---- inserting ---- */
@@ -314,6 +353,7 @@ static int asks(struct database *db, struct arena *arena, const struct statement
 
 static int insert(struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)
 {
+	struct ranking_key key = key_of(job);
 	struct ranked_job current;
 	struct standing standing = {0};
 	bool changed;
@@ -322,6 +362,8 @@ static int insert(struct database *db, struct arena *arena, const struct ranked_
 		rc = keep_figures(db, job, error);
 	if (!rc && changed)
 		rc = settle(db, arena, job, &standing, error);
+	if (!rc && changed)
+		rc = tell_overtaken(db, &key, &standing, job->user_id, error);
 	return rc ? rc : note_change(db, job, &current, &standing, error);
 }
 
@@ -381,13 +423,16 @@ int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, co
 	struct error *error)
 {
 	struct ranking_key key;
+	struct comparison_pair pair;
 	struct standing standing;
-	int rc = comparison_find(db, arena, job_id, &key, error);
+	int rc = comparison_find(db, arena, job_id, &key, &pair, error);
 	if (!rc)
 		rc = lock_ranking(db, arena, &key, error);
 	if (!rc)
 		rc = comparison_store(db, job_id, ratio, error);
-	return rc ? rc : update_positions(db, arena, &key, &standing, error);
+	if (!rc)
+		rc = update_positions(db, arena, &key, &standing, error);
+	return rc ? rc : tell_compared(db, &key, &standing, &pair, error);
 }
 
 /* ---- rebuilding ---- */

@@ -170,10 +170,10 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 struct author { int64_t banned; };
 static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
-	"SELECT banned_at IS NOT NULL AS banned FROM users WHERE id = ?");
+	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ?");
 /* One submission of a user after the other, so that each counts those before it. */
 static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
-	"SELECT banned_at IS NOT NULL AS banned FROM users WHERE id = ? FOR UPDATE");
+	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ? FOR UPDATE");
 static const struct statement INSERT_SUBMISSION = COMMAND(
 	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, practice, dialect) "
 	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)");

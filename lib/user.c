@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const ROLES[] = {
 	[ROLE_PARTICIPANT] = "participant", [ROLE_CREATOR] = "creator", [ROLE_ADMIN] = "admin",
@@ -111,7 +112,7 @@ static const struct statement USER_BY_ID = SELECT(struct user, USER_COLUMNS,
 static const struct statement INSERT_USER = COMMAND(
 	"INSERT INTO users (name, password_hash, role, must_change_password) VALUES (?, ?, ?, ?)");
 static const struct statement SET_PASSWORD = COMMAND(
-	"UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ?");
+	"UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? AND deleted_at IS NULL");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 static const struct statement SET_ROLE = COMMAND("UPDATE users SET role = ? WHERE id = ?");
 static const struct statement INSERT_AUDIT = COMMAND(
@@ -129,14 +130,25 @@ int user_by_id(struct database *db, struct arena *arena, int64_t id, struct user
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such user.") : rc;
 }
 
-int user_create(struct database *db, const char *name, const char *password, enum role role,
-	bool must_change_password, int64_t *id, struct error *error)
+static int check_name(const char *name, struct error *error)
 {
 	if (!text_is_user_name(name))
 		return fail_field(error, "name",
 			"A name has 2 to 32 letters, digits, dots, dashes or underscores, and begins with a letter or digit.");
+	if (strncasecmp(name, DELETED_USER_PREFIX, sizeof DELETED_USER_PREFIX - 1) == 0)
+		return fail_field(error, "name", "Names that begin with " DELETED_USER_PREFIX " stand for deleted accounts; choose another.");
+	return 0;
+}
+
+int user_create(struct database *db, const char *name, const char *password, enum role role,
+	bool must_change_password, int64_t *id, struct error *error)
+{
 	char hash[crypto_pwhash_STRBYTES];
-	int rc = hash_password(password, hash, error);
+	int rc = check_name(name, error);
+	if (!rc && strcasecmp(password, name) == 0)
+		rc = fail_field(error, "password", "The password is the name, which everybody can see; choose another.");
+	if (!rc)
+		rc = hash_password(password, hash, error);
 	if (rc)
 		return rc;
 	rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role), (int64_t)must_change_password);
@@ -159,6 +171,8 @@ static int store_password(struct database *db, void *context, struct error *erro
 {
 	const struct new_password *p = context;
 	int rc = database_execute(db, &SET_PASSWORD, error, "sii", p->hash, (int64_t)p->must_change, p->user_id);
+	if (!rc && !database_affected(db))
+		rc = fail(error, ERROR_CONFLICT, "This account was deleted by its owner, so it gets no password any more.");
 	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", p->user_id);
 }
 

@@ -15,6 +15,9 @@ int role_from_name(const char *name, enum role *role); /* 0 or -1 */
 
 enum { password_least_bytes = 8, password_most_bytes = 256 };
 
+/* What the names of deleted accounts begin with (lib/account.h), and nobody else's does. */
+#define DELETED_USER_PREFIX "deleted-user-"
+
 struct user {
 	int64_t id;
 	const char *name;
@@ -32,7 +35,7 @@ int user_by_id(struct database *db, struct arena *arena, int64_t id, struct user
 int user_create(struct database *db, const char *name, const char *password, enum role role,
 	bool must_change_password, int64_t *id, struct error *error);
 
-/* Stores a new password and ends the user's sessions. */
+/* Stores a new password and ends the user's sessions. ERROR_CONFLICT for an account that was deleted. */
 int user_set_password(struct database *db, int64_t id, const char *password, bool must_change_password,
 	struct error *error);
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error);

@@ -125,7 +125,7 @@ for (const [role, enter] of Object.entries(ROLES))
 		const wanted = ['/', '/queue', '/login', '/register', '/leaderboard/*', '/leaderboard/*/submit', '/leaderboard/*/task', '/leaderboard/*/task/*',
 			'/submission/*', '/user/*', '/language/py', '/language/cu', '/judge'];
 		if (role !== 'a visitor')
-			wanted.push('/account', '/leaderboard/*/mine');
+			wanted.push('/account', '/account/sessions', '/account/tokens', '/account/data', '/account/delete', '/leaderboard/*/mine');
 		if (role === 'an admin')
 			wanted.push('/admin', '/admin/review', '/admin/workers', '/admin/users', '/admin/audit', '/admin/leaderboards/new', '/admin/leaderboard/*/edit', '/admin/leaderboard/*/delete');
 		for (const one of wanted)

@@ -268,6 +268,36 @@ static void the_faster_one_stands_first_and_a_tie_is_a_tie(void **state)
 	assert_page("1:1 3:1 0:3 2:4");
 }
 
+/* "0<1": the user with the number 0 is told that 1 has come before him. */
+static const char *told(void)
+{
+	static const struct statement rows = SELECT(struct text_row, TEXT_COLUMNS, "SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), '<', "
+		"SUBSTRING(v.name, 9)) ORDER BY u.id SEPARATOR ' '), '') AS text FROM overtakings o JOIN users u ON u.id = o.user_id "
+		"JOIN users v ON v.id = o.by_user_id WHERE o.leaderboard_id = ?");
+	struct text_row row;
+	assert_done(database_row(db, arena, &rows, &row, &error, "i", board.id));
+	return row.text;
+}
+
+static void whom_a_comparison_puts_behind_is_told(void **state)
+{
+	(void)state;
+	static const struct statement forget = COMMAND("DELETE FROM overtakings");
+	assert_done(database_execute(db, &forget, &error, ""));
+	int64_t first = pass(0, 1000, 0.1), second = pass(1, 1001, 0.1);
+	pass(2, 1500, 0.1);
+	assert_page("0:1 1:2 2:3");
+	assert_string_equal(told(), "");
+	compared(second, first, 0.99, 0.995);
+	assert_page("1:1 0:2 2:3");
+	assert_string_equal(told(), "0<1");
+	assert_done(database_execute(db, &forget, &error, ""));
+	int64_t third = pass(2, 1002, 0.1);
+	compared(third, second, 1.001, 1.003);
+	assert_page("1:1 0:2 2:3");
+	assert_string_equal(told(), "");
+}
+
 static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
 {
 	(void)state;
@@ -372,7 +402,7 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS, "SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
 	struct text_row row;
 	assert_done(database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
-	assert_string_equal(row.text, "cancelled: The account of one of the two was banned before they were compared.");
+	assert_string_equal(row.text, "cancelled: The account of one of the two was banned or deleted before they were compared.");
 	assert_int_equal(number_of(&OPEN), 1);
 	assert_true(other > 0);
 }
@@ -403,6 +433,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_entry_that_is_replaced_takes_what_waits_for_it_along, begin, end),
 		cmocka_unit_test_setup_teardown(one_that_runs_already_may_end, begin, end),
 		cmocka_unit_test_setup_teardown(the_faster_one_stands_first_and_a_tie_is_a_tie, begin, end),
+		cmocka_unit_test_setup_teardown(whom_a_comparison_puts_behind_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(a_result_without_a_comparison_of_its_own_is_refused, begin, end),
 		cmocka_unit_test_setup_teardown(it_counts_only_while_both_entries_are_their_users_best, begin, end),
 		cmocka_unit_test_setup_teardown(what_came_to_nothing_leaves_the_scores_to_decide, begin, end),

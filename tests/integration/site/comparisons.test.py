@@ -317,7 +317,7 @@ def banning_one_of_the_two_cancels_what_waits():
 	equal(comparison(), "queued")
 	answer = admin.post("/admin/users", [("user", "ada"), ("action", "ban")], form="/admin/users")
 	equal(answer.status, 303)
-	equal(comparison("CONCAT(state, ', ', reason)"), "cancelled, The account of one of the two was banned before they were compared.")
+	equal(comparison("CONCAT(state, ', ', reason)"), "cancelled, The account of one of the two was banned or deleted before they were compared.")
 	lacks(words(anyone, "/leaderboard/small"), "under way")
 	contains(words(anyone, f"/comparison/{number_of_comparison()}"), "It was cancelled. The account of one of the two was banned")
 

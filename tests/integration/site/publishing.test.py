@@ -147,6 +147,9 @@ ITS_OWN = {
 }
 ELSEWHERE = {
 	"/": ["/"], "/submit": ["/submit"], "/user/*": ["/user/ada", "/user/bob"], "/queue": ["/queue"], "/mine": ["/mine"], "/queue/status": ["/queue/status"],
+	"/account/sessions": ["/account/sessions"], "/account/tokens": ["/account/tokens"], "/account/data": ["/account/data"],
+	"/account/export": [],  # what one has made oneself is one's own
+	"/account/delete": ["/account/delete"], "/account/deleted": ["/account/deleted"],
 	"/archive": ["/archive"], "/join": ["/join"], "/account": ["/account"], "/admin": ["/admin"], "/admin/invites": ["/admin/invites"],
 	"/admin/leaderboards/new": ["/admin/leaderboards/new"], "/admin/sets/new": ["/admin/sets/new"], "/admin/sets/*": ["/admin/sets/1"],
 	"/admin/host/*": ["/admin/host/none"], "/admin/workers": ["/admin/workers"], "/admin/review": ["/admin/review"],

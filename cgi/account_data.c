@@ -1,0 +1,88 @@
+/* The viewer's own data: a copy of it, and its end. What is in the copy stands in export.c. */
+#include "cgi/account.h"
+
+#include "cgi/export.h"
+#include "cgi/pages.h"
+#include "templates/account_data.h"
+
+#include <string.h>
+
+static const struct rate_limit EXPORTS = { "export", 10, 3600 };
+static const struct rate_limit DELETIONS = { "delete account", 10, 300 };
+
+static int show_data(struct request *request)
+{
+	struct page page = page_make(request, "Your data", "account");
+	struct data_view view = { form_error(request, "") };
+	account_data_page(&request->body, &page, &view);
+	return 0;
+}
+
+int page_account_data(struct request *request)
+{
+	return show_data(request);
+}
+
+int page_export(struct request *request)
+{
+	int rc = rate_limit_hit(request, &EXPORTS, request->viewer.name);
+	if (rc == ERROR_LIMIT) {
+		request->status = 429;
+		return show_data(request);
+	}
+	return rc ? rc : export_begin(request);
+}
+
+static int show_deletion(struct request *request)
+{
+	struct deletion_view view = {
+		.typed = request_form_or(request, "name", ""), .name_error = form_error(request, "name"),
+		.password_error = form_error(request, "password"), .form_error = form_error(request, ""),
+	};
+	int rc = account_extent(request->db, request->arena, request->viewer.id, &view.extent, request->error);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, "Delete your account", "account");
+	account_delete_page(&request->body, &page, &view);
+	return 0;
+}
+
+int page_account_delete(struct request *request)
+{
+	return show_deletion(request);
+}
+
+static int check_deletion(struct request *request)
+{
+	struct user user;
+	if (strcmp(request_form_or(request, "name", ""), request->viewer.name) != 0)
+		return fail_field(request->error, "name", "This is not your name, so nothing was deleted; type %s.", request->viewer.name);
+	int rc = rate_limit_hit(request, &DELETIONS, request->viewer.name);
+	if (!rc)
+		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
+	if (!rc && !user_password_matches(&user, request_form_or(request, "password", "")))
+		rc = fail_field(request->error, "password", "This is not your password, so nothing was deleted.");
+	return rc;
+}
+
+int action_account_delete(struct request *request)
+{
+	int rc = check_deletion(request);
+	if (!rc)
+		rc = account_delete(request->db, request->viewer.id, request->error);
+	if (!rc) {
+		session_forget(request);
+		return redirect(request, "/account/deleted");
+	}
+	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
+		return rc;
+	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
+	return show_deletion(request);
+}
+
+int page_account_deleted(struct request *request)
+{
+	struct page page = page_make(request, "Account deleted", "");
+	account_deleted_page(&request->body, &page);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* Where the viewer is logged in, and ending that. */
+#include "cgi/account.h"
+
+#include "cgi/device_words.h"
+#include "cgi/pages.h"
+#include "templates/account_sessions.h"
+
+#include <string.h>
+
+enum { most_sessions = 100 };
+
+static const struct column SESSION_COLUMNS[] = {
+	TEXT(struct account_session, handle), TEXT(struct account_session, address), TEXT(struct account_session, user_agent),
+	TIME(struct account_session, created_at_ms), TIME(struct account_session, seen_at_ms),
+	TIME(struct account_session, expires_at_ms), INTEGER(struct account_session, is_this_one),
+};
+#define HANDLE "LOWER(HEX(LEFT(token_hash, 8)))"
+static const struct statement SESSIONS = SELECT(struct account_session, SESSION_COLUMNS,
+	"SELECT " HANDLE " AS handle, address, user_agent, created_at AS created_at_ms, seen_at AS seen_at_ms, "
+	"expires_at AS expires_at_ms, token_hash = ? AS is_this_one "
+	"FROM sessions WHERE user_id = ? AND expires_at > UTC_TIMESTAMP(3) ORDER BY is_this_one DESC, seen_at DESC LIMIT ?");
+static const struct statement END_ONE = COMMAND(
+	"DELETE FROM sessions WHERE user_id = ? AND token_hash <> ? AND " HANDLE " = ?");
+static const struct statement END_OTHERS = COMMAND("DELETE FROM sessions WHERE user_id = ? AND token_hash <> ?");
+
+int page_sessions(struct request *request)
+{
+	unsigned char hash[32] = {0};
+	struct sessions_view view;
+	session_hash(request, hash);
+	int rc = database_rows(request->db, request->arena, &SESSIONS, &view.sessions, &view.count, request->error, "bii", hash,
+		sizeof hash, request->viewer.id, (int64_t)most_sessions);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < view.count; i++)
+		view.sessions[i].device = device_words(request->arena, view.sessions[i].user_agent);
+	struct page page = page_make(request, "Sessions", "account");
+	if (request_query(request, "ended"))
+		page.notice = "Ended. Whoever used it has to log in again.";
+	account_sessions_page(&request->body, &page, &view);
+	return 0;
+}
+
+static bool is_handle(const char *text)
+{
+	return strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16;
+}
+
+int action_sessions(struct request *request)
+{
+	unsigned char hash[32] = {0};
+	const char *handle = request_form_or(request, "session", "");
+	session_hash(request, hash);
+	int rc;
+	if (strcmp(handle, "others") == 0)
+		rc = database_execute(request->db, &END_OTHERS, request->error, "ib", request->viewer.id, hash, sizeof hash);
+	else if (is_handle(handle))
+		rc = database_execute(request->db, &END_ONE, request->error, "ibs", request->viewer.id, hash, sizeof hash, handle);
+	else
+		return fail(request->error, ERROR_INPUT, "The form does not say which session to end. Go back and press one of its buttons.");
+	return rc ? rc : redirect(request, "/account/sessions?ended=1");
+}

@@ -1,0 +1,101 @@
+/* The viewer's API tokens. */
+#include "cgi/account.h"
+
+#include "cgi/pages.h"
+#include "templates/account_tokens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Carries the secret of a new token over the redirect to its owner's next page, so that it is stored nowhere here. */
+static const char NEW_TOKEN[] = "podium-new-token";
+
+static const struct rate_limit TOKENS_OF_USER = { "make tokens", 60, 3600 };
+
+/* The token that was just made, if the cookie is about one of the viewer's own. */
+static int take_new_secret(struct request *request, struct tokens_view *view)
+{
+	const char *secret = request_cookie(request, NEW_TOKEN);
+	if (!secret)
+		return 0;
+	response_cookie(request, arena_printf(request->arena, "%s=; Path=/account/tokens; HttpOnly; SameSite=Strict; Max-Age=0", NEW_TOKEN));
+	struct token_holder holder;
+	struct error ignored = {0};
+	int rc = token_peek(request->db, request->arena, secret, &holder, &ignored);
+	if (!rc && holder.user_id == request->viewer.id)
+		view->secret = secret;
+	return rc == ERROR_DATABASE ? fail(request->error, rc, "%s", ignored.text) : 0;
+}
+
+static int show_tokens(struct request *request, struct tokens_view *view)
+{
+	int rc = token_list(request->db, request->arena, request->viewer.id, &view->tokens, &view->count, request->error);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, "API tokens", "account");
+	if (request_query(request, "revoked"))
+		page.notice = "The token was revoked. Programs that use it are refused from now on.";
+	view->may_administer = request->viewer.role != ROLE_PARTICIPANT;
+	account_tokens_page(&request->body, &page, view);
+	return 0;
+}
+
+int page_tokens(struct request *request)
+{
+	struct tokens_view view = { .name = "", .scopes = TOKEN_READ | TOKEN_SUBMIT, .days = 90 };
+	int rc = take_new_secret(request, &view);
+	return rc ? rc : show_tokens(request, &view);
+}
+
+static int64_t read_scopes(struct request *request)
+{
+	const char **names;
+	int64_t scopes = 0;
+	size_t count = request_form_values(request, "scope", &names);
+	for (size_t i = 0; i < count; i++) {
+		enum token_scope scope;
+		if (token_scope_from_name(names[i], &scope) == 0)
+			scopes |= scope;
+	}
+	return scopes;
+}
+
+/* -1, which no token may have, when it is no number. */
+static int64_t read_days(struct request *request)
+{
+	const char *text = request_form_or(request, "days", "");
+	return *text && strlen(text) < 6 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
+}
+
+static int show_again(struct request *request, const struct token_order *order, int rc)
+{
+	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
+		return rc;
+	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
+	struct tokens_view view = {
+		.name = order->name, .scopes = order->scopes, .days = order->days,
+		.name_error = form_error(request, "name"), .scope_error = form_error(request, "scope"),
+		.days_error = form_error(request, "days"), .form_error = form_error(request, ""),
+	};
+	return show_tokens(request, &view);
+}
+
+int action_token_create(struct request *request)
+{
+	token_secret secret;
+	struct token_order order = { request->viewer.id, request->viewer.role, request_form_or(request, "name", ""), read_scopes(request),
+		read_days(request) };
+	int rc = rate_limit_hit(request, &TOKENS_OF_USER, request->viewer.name);
+	if (!rc)
+		rc = token_create(request->db, request->arena, &order, secret, request->error);
+	if (rc)
+		return show_again(request, &order, rc);
+	response_cookie(request, arena_printf(request->arena, "%s=%s; Path=/account/tokens; HttpOnly; SameSite=Strict; Max-Age=60", NEW_TOKEN, secret));
+	return redirect(request, "/account/tokens");
+}
+
+int action_token_revoke(struct request *request)
+{
+	int rc = token_revoke(request->db, request->viewer.id, atoll(request_form_or(request, "token", "0")), request->error);
+	return rc ? rc : redirect(request, "/account/tokens?revoked=1");
+}

@@ -1,0 +1,122 @@
+// One's own account in a real browser, with scripts and without: sessions, tokens, the copy of one's data, being overtaken, the end.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { faultsOf } from './checks.mjs';
+import { PASSWORD, RIGHT, closeBrowser, createLeaderboard, fillAndSend, logIn, logInAsAdmin, register, scene, sourceFile, submit, url, verdictOf } from './visitor.mjs';
+
+test.after(closeBrowser);
+
+const NARROW = { width: 360, height: 740 };
+const main = (page) => page.locator('main');
+const SLOWER = 'import time\n\ndef custom_kernel(number):\n    time.sleep(0.2)\n    return number + 1\n';
+
+// What a page shows in light and in dark, on a narrow screen.
+async function looksRight(page) {
+	const size = page.viewportSize();
+	await page.setViewportSize(NARROW);
+	for (const colorScheme of ['dark', 'light']) {
+		await page.emulateMedia({ colorScheme });
+		await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+		assert.deepEqual(await faultsOf(page), []);
+	}
+	await page.setViewportSize(size);
+}
+
+const tab = (page, name) => page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name, exact: true });
+
+for (const scripts of [true, false]) {
+	const how = scripts ? 'with scripts' : 'without scripts', suffix = scripts ? 'on' : 'off';
+	const look = async (page) => scripts && looksRight(page);
+
+	scene(`a lost session is ended from another one ${how}`, async (come) => {
+		const here = await come({ scripts }), lost = await come({ scripts }), third = await come({ scripts }), name = `sam-${suffix}`;
+		await register(here, name);
+		await logIn(lost, name);
+		await logIn(third, name);
+		await here.goto('/account');
+		await tab(here, 'Sessions').click();
+		assert.equal(await tab(here, 'Sessions').getAttribute('aria-current'), 'page');
+		assert.equal(await main(here).locator('tbody tr').count(), 3);
+		await look(here);
+		await main(here).getByRole('button', { name: /^End \w/ }).first().click();
+		await main(here).getByText('Whoever used it has to log in again').waitFor();
+		assert.equal(await main(here).locator('tbody tr').count(), 2);
+		await main(here).getByRole('button', { name: 'End all others' }).click();
+		await main(here).getByText('There is no other.').waitFor();
+		for (const page of [lost, third]) {
+			await page.goto('/account');
+			assert.equal(new URL(page.url()).pathname, '/login');
+		}
+	});
+
+	scene(`a token is made, shown once and revoked ${how}`, async (come) => {
+		const page = await come({ scripts });
+		await register(page, `tess-${suffix}`);
+		await page.goto('/account/tokens');
+		await look(page);
+		await main(page).getByLabel('Name', { exact: true }).fill('laptop "<b>"');
+		for (const scope of ['read', 'submit'])
+			await main(page).getByRole('checkbox', { name: scope }).uncheck();
+		await main(page).getByRole('button', { name: 'Make the token' }).click();
+		await main(page).getByText('Choose at least one thing that the token may do.').waitFor();
+		assert.equal(await main(page).getByLabel('Name', { exact: true }).inputValue(), 'laptop "<b>"');
+		await look(page);
+		await main(page).getByRole('checkbox', { name: 'read' }).check();
+		await main(page).getByLabel('Expires').selectOption('in 7 days');
+		await main(page).getByRole('button', { name: 'Make the token' }).click();
+		const secret = await main(page).locator('#new-token').textContent();
+		assert.match(secret, /^podium_[\w-]{43}$/);
+		await look(page);
+		await page.reload();
+		assert.equal(await main(page).getByText(secret).count(), 0);
+		await main(page).getByRole('rowheader', { name: 'laptop "<b>"' }).waitFor();
+		await main(page).getByText(secret.slice(0, 13) + '…').waitFor();
+		await main(page).getByRole('button', { name: 'Revoke laptop' }).click();
+		await main(page).getByText('The token was revoked').waitFor();
+		await main(page).getByText('You have no tokens.').waitFor();
+	});
+
+	scene(`who was overtaken reads it, dismisses it, takes the data along and goes ${how}`, async (come) => {
+		const admin = await come({ scripts }), first = await come({ scripts }), second = await come({ scripts }), board = `account-${suffix}`;
+		await logInAsAdmin(admin);
+		await createLeaderboard(admin, board);
+		await register(first, `olga-${suffix}`);
+		const number = await submit(first, board, { file: sourceFile(SLOWER), mode: 'Ranked' });
+		assert.equal(await verdictOf(first), 'passed');
+		await register(second, `nina-${suffix}`);
+		await submit(second, board, { code: RIGHT, mode: 'Ranked' });
+		assert.equal(await verdictOf(second), 'passed');
+
+		await first.goto(`/leaderboard/${board}?gpu=CPU`);
+		const news = main(first).getByText(`nina-${suffix} is now ahead of you on ${board}, CPU, where you are 2nd.`);
+		await news.waitFor();
+		await look(first);
+		await main(first).getByRole('button', { name: 'Dismiss' }).click();
+		assert.equal(first.url(), `${url}/leaderboard/${board}?gpu=CPU`);
+		assert.equal(await news.count(), 0);
+
+		await first.goto('/account/data');
+		await look(first);
+		const downloading = first.waitForEvent('download');
+		await main(first).getByRole('link', { name: 'Download your data' }).click();
+		const download = await downloading;
+		assert.equal(download.suggestedFilename(), `podium-olga-${suffix}.json`);
+		const data = JSON.parse(readFileSync(await download.path(), 'utf8'));
+		assert.deepEqual(data.submissions.map((one) => [one.id, one.source]), [[number, SLOWER]]);
+
+		await main(first).getByRole('link', { name: 'Delete your account…' }).click();
+		await main(first).getByText('1 place in rankings with the times of 1 submission').waitFor();
+		await look(first);
+		await fillAndSend(first, { 'Your password': PASSWORD, [`To delete it, type your name: olga-${suffix}`]: 'nobody' }, 'Delete my account for ever');
+		await main(first).getByText(`This is not your name, so nothing was deleted; type olga-${suffix}.`).waitFor();
+		await look(first);
+		await fillAndSend(first, { 'Your password': PASSWORD, [`To delete it, type your name: olga-${suffix}`]: `olga-${suffix}` }, 'Delete my account for ever');
+		await first.getByRole('heading', { name: 'Your account is deleted' }).waitFor();
+		await look(first);
+		await first.goto(`/leaderboard/${board}?gpu=CPU`);
+		await main(first).getByText(/^deleted-user-\d+$/).first().waitFor();
+		assert.equal(await main(first).getByText(`olga-${suffix}`).count(), 0);
+		await first.getByRole('link', { name: 'Log in' }).waitFor();
+	});
+}

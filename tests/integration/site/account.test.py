@@ -1,0 +1,437 @@
+#!/usr/bin/env python3
+"""What belongs to an account: sessions, API tokens, a copy of one's data, being overtaken, and the end of it. The worker's podium-run
+is a pretended one that says what a submission tells it to."""
+import hashlib
+import io
+import json
+import pathlib
+import re
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+anyone, ada, bob, carol, admin = (Client(site.url) for _ in range(5))
+PASSWORD = "a long password"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+ranking_by: geom
+"""
+secrets = {}
+
+
+def prepare():
+	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("task.yml", TASK)
+		pack.writestr("eval.py", "")
+	for name in ("small", "other"):
+		answer = admin.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
+		equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+
+
+def submit(client, mean_ns, mode="ranked", board="small", note=""):
+	case = {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 2.0, "best_ns": mean_ns - 20, "worst_ns": mean_ns + 20}
+	source = "# " + json.dumps({"cases": [case]}) + f"\n# {note}\n"
+	answer = client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("gpu", "H200")], [("file", f"secret plan {note}.py", source.encode())])
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	number = int(answer.location.rsplit("/", 1)[1])
+	end = time.time() + 60
+	while client.get(f"/submission/{number}/status").json["state"] != "done":
+		assert time.time() < end, client.get(f"/submission/{number}/status").json
+		time.sleep(0.05)
+	return number
+
+
+def number_of(statement):
+	return int(sql(statement)[0][0])
+
+
+def user_id(name):
+	return number_of(f"SELECT id FROM users WHERE name = '{name}'")
+
+
+def whole(answer):
+	"""The page, which nests well and has no name twice."""
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return answer
+
+
+def log_in(name="ada", agent="curl/8.0"):
+	client = Client(site.url)
+	equal(client.post("/login", [("name", name), ("password", PASSWORD)], headers={"User-Agent": agent}).status, 303)
+	return client
+
+
+def handles(client):
+	return re.findall(r'name="session" value="(\w{16})"', client.get("/account/sessions").text)
+
+
+# ---- pages ----
+
+@test
+def every_tab_of_the_account_is_a_page_for_its_owner_alone():
+	prepare()
+	for path in ("/account", "/account/sessions", "/account/tokens", "/account/data", "/account/delete"):
+		shown = whole(ada.get(path))
+		equal(shown.status, 200)
+		equal(shown.headers["Cache-Control"], "private, no-store")
+		asked = anyone.get(path)
+		equal((asked.status, asked.location), (303, f"/login?next={path}"))
+	for path in ("/account/sessions", "/account/tokens", "/account/tokens/revoke", "/account/delete"):
+		refused = ada.post(path, [("session", "others")], csrf="wrong")
+		equal(refused.status, 403)
+	equal(anyone.get("/account/export").location, "/login?next=/account/export")
+
+
+# ---- registering and logging in ----
+
+@test
+def a_password_that_everybody_can_see_is_refused():
+	answer = whole(Client(site.url).post("/register", [("name", "mallory-m"), ("password", "Mallory-M")]))
+	equal(answer.status, 422)
+	contains(answer.words(), "The password is the name, which everybody can see")
+	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
+	equal(number_of("SELECT COUNT(*) FROM users WHERE name = 'mallory-m'"), 0)
+	long_name = Client(site.url)
+	equal(long_name.post("/register", [("name", "mallory-m"), ("password", PASSWORD)]).status, 303)
+	answer = long_name.post("/account/password", [("current", PASSWORD), ("password", "mallory-m"), ("again", "mallory-m")], form="/account")
+	equal(answer.status, 422)
+	contains(whole(answer).words(), "The password is your name")
+
+
+@test
+def too_many_wrong_passwords_are_told_with_what_to_do():
+	stranger = Client(site.url)
+	for _ in range(10):
+		equal(stranger.post("/login", [("name", "carol"), ("password", "wrong one")]).status, 422)
+	answer = whole(stranger.post("/login", [("name", "carol"), ("password", PASSWORD)]))
+	equal(answer.status, 429)
+	contains(answer.words(), "There were too many wrong passwords for this name. Wait 5 minutes and try again.")
+	contains(answer.words(), "An admin can give you a one-time password.")
+	equal(int(answer.headers["Retry-After"]) > 200, True)
+	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
+	sql("DELETE FROM rate_limits")
+
+
+# ---- sessions ----
+
+@test
+def sessions_are_listed_with_their_device_and_end_one_by_one():
+	second, third = log_in(agent=FIREFOX), log_in(agent="<script>alert(1)</script>")
+	shown = whole(ada.get("/account/sessions"))
+	for part in ("Firefox on Linux", "an unknown program", "127.0.0.1", "this one"):
+		contains(shown.words(), part)
+	lacks(shown.text, "<script>alert")
+	equal(len(handles(ada)), 2)
+	row = re.search(r"Firefox on Linux.*?value=\"(\w{16})\"", shown.text, re.S)[1]
+	equal(ada.post("/account/sessions", [("session", row)]).location, "/account/sessions?ended=1")
+	equal(second.get("/account").status, 303)
+	equal((ada.get("/account").status, third.get("/account").status), (200, 200))
+	contains(ada.get("/account/sessions?ended=1").words(), "Whoever used it has to log in again")
+
+
+@test
+def nobody_ends_a_session_of_somebody_else():
+	handle = handles(ada)[0]
+	equal(bob.post("/account/sessions", [("session", handle)]).status, 303)
+	equal(handles(ada), [handle])
+	equal(ada.post("/account/sessions", [("session", "' OR 1=1")]).status, 400)
+
+
+@test
+def all_others_end_at_once_and_this_one_stays():
+	others = [log_in() for _ in range(3)]
+	equal(ada.post("/account/sessions", [("session", "others")]).status, 303)
+	equal([client.get("/account").status for client in others], [303, 303, 303])
+	equal((ada.get("/account").status, handles(ada)), (200, []))
+	equal(bob.get("/account").status, 200)
+	contains(ada.get("/account/sessions").words(), "There is no other.")
+
+
+# ---- tokens ----
+
+def make_token(client, name, scopes=("read", "submit"), days=30):
+	return client.post("/account/tokens", [("name", name), ("days", days), *(("scope", scope) for scope in scopes)])
+
+
+@test
+def a_token_is_shown_once_and_stored_as_a_hash():
+	answer = make_token(ada, "laptop <b>")
+	equal((answer.status, answer.location), (303, "/account/tokens"))
+	for part in ("HttpOnly", "SameSite=Strict", "Path=/account/tokens", "Max-Age=60"):
+		contains(answer.headers["Set-Cookie"], part)
+	shown = whole(ada.get("/account/tokens"))
+	secret = re.search(r"podium_[\w-]{43}", shown.text)[0]
+	contains(shown.words(), "It is shown only now")
+	again = whole(ada.get("/account/tokens"))
+	lacks(again.text, secret)
+	contains(again.words(), f"laptop <b> Revoke laptop <b> {secret[:13]}… read submit")
+	equal(sql("SELECT LOWER(HEX(token_hash)), scopes FROM api_tokens"), [[hashlib.sha256(secret.encode()).hexdigest(), "read,submit"]])
+	secrets["ada"] = secret
+
+
+@test
+def the_token_of_somebody_else_is_not_shown_by_a_cookie():
+	bob.cookies["podium-new-token"] = secrets["ada"]
+	lacks(bob.get("/account/tokens").text, secrets["ada"])
+	bob.cookies["podium-new-token"] = "<script>"
+	lacks(bob.get("/account/tokens").text, "<script>alert")
+	bob.cookies.pop("podium-new-token", None)
+
+
+@test
+def a_token_that_cannot_be_is_refused_at_its_field_with_what_was_typed_kept():
+	for fields, status, sentence in ((("  ", ["read"], 30), 422, "Give the token a name"), (("x", [], 30), 422, "Choose at least one thing"),
+			(("x", ["admin"], 30), 422, "Only creators and admins"), (("x", ["read"], 99999), 422, "A token expires after"),
+			(("x", ["read"], "soon"), 422, "A token expires after"), (("laptop <b>", ["read"], 30), 409, "You have a token of this name")):
+		answer = whole(make_token(ada, *fields))
+		equal((fields, answer.status), (fields, status))
+		contains(answer.words(), sentence)
+	contains(make_token(ada, 'typed "name"', []).text, 'value="typed &quot;name&quot;"')
+	equal(number_of("SELECT COUNT(*) FROM api_tokens"), 1)
+
+
+@test
+def only_who_administers_is_offered_a_token_for_it():
+	lacks(ada.get("/account/tokens").text, 'value="admin"')
+	contains(admin.get("/account/tokens").text, 'value="admin"')
+	equal(make_token(admin, "panel", ["read", "admin"], 0).status, 303)
+	equal(sql("SELECT scopes, expires_at IS NULL FROM api_tokens WHERE name = 'panel'"), [["read,admin", "1"]])
+
+
+@test
+def only_its_owner_revokes_a_token():
+	number = sql("SELECT id FROM api_tokens WHERE name = 'laptop <b>'")[0][0]
+	equal(bob.post("/account/tokens/revoke", [("token", number)], form="/account").status, 404)
+	equal(number_of("SELECT COUNT(*) FROM api_tokens"), 2)
+	equal(ada.post("/account/tokens/revoke", [("token", number)], form="/account").location, "/account/tokens?revoked=1")
+	contains(ada.get("/account/tokens?revoked=1").words(), "The token was revoked")
+	equal(sql("SELECT name FROM api_tokens"), [["panel"]])
+
+
+# ---- a copy of it all ----
+
+@test
+def the_export_has_every_submission_with_its_source_and_nothing_of_others():
+	numbers = [submit(ada, 5000.0 - step, "test" if step % 2 else "ranked", note=f"step {step} <ü>") for step in range(23)]
+	submit(bob, 9000.0, note="of bob")
+	make_token(ada, "nightly")
+	answer = ada.get("/account/export")
+	equal((answer.status, answer.headers["Content-Type"]), (200, "application/json"))
+	contains(answer.headers["Content-Disposition"], 'attachment; filename="podium-ada.json"')
+	equal(answer.headers["X-Content-Type-Options"], "nosniff")
+	data = answer.json
+	equal((data["account"][0]["name"], data["account"][0]["role"]), ("ada", "participant"))
+	equal([token["name"] for token in data["api_tokens"]], ["nightly"])
+	equal([place["place"] for place in data["places"]], [1])
+	equal([one["id"] for one in data["submissions"]], numbers)
+	first = data["submissions"][0]
+	contains(first["source"], "step 0 <ü>")
+	equal((first["leaderboard"], first["mode"], first["file_name"]), ("small", "ranked", "secret plan step 0 <ü>.py"))
+	equal([(job["verdict"], job["score_ns"]) for job in first["jobs"]], [("passed", 5000.0)])
+	equal([(one["stage"], one["mean_ns"]) for one in first["cases"]], [("test", None), ("ranked", 5000.0)])
+	lacks(answer.text, "of bob")
+	for secret in ("password_hash", "argon2", "token_hash", sql("SELECT LOWER(HEX(token_hash)) FROM sessions")[0][0]):
+		lacks(answer.text.lower(), secret)
+
+
+@test
+def the_export_of_nothing_is_json_too_and_too_many_are_refused():
+	data = carol.get("/account/export").json
+	equal((data["submissions"], data["places"], data["account"][0]["name"]), ([], [], "carol"))
+	answers = [carol.get("/account/export") for _ in range(10)]
+	equal([answer.status for answer in answers], [200] * 9 + [429])
+	contains(whole(answers[-1]).words(), "Wait 60 minutes and try again")
+
+
+# ---- being overtaken ----
+
+def told(client, path="/queue"):
+	found = re.search(r'<form class="notice news".*?</form>', client.get(path).text, re.S)
+	return re.sub(r"<[^>]*>", "", found[0]).strip() if found else None
+
+
+def dismiss(client, gpu="H200", board="small", **fields):
+	number = sql(f"SELECT id FROM leaderboards WHERE name = '{board}'")[0][0]
+	return client.post("/account/overtaken", [("leaderboard", number), ("gpu", gpu), *fields.items()], form="/account")
+
+
+@test
+def whoever_is_overtaken_is_told_on_every_page_until_it_is_dismissed():
+	equal((told(ada), told(bob)), (None, None))
+	submit(bob, 4000.0)
+	said = "bob is now ahead of you on small, H200, where you are 2nd."
+	for path in ("/", "/queue", "/leaderboard/small?gpu=H200", "/account/tokens", "/nothing-here"):
+		whole(ada.get(path))
+		contains(told(ada, path) or "", said)
+	equal((told(bob), told(carol), told(anyone)), (None, None, None))
+	contains(ada.get("/leaderboard/small?gpu=H200").text, 'name="next" value="/leaderboard/small?gpu=H200"')
+	equal(dismiss(bob).status, 303)
+	contains(told(ada), said)
+	equal(ada.post("/account/overtaken", [("gpu", "H200")], csrf="wrong").status, 403)
+	equal(dismiss(ada, next="/leaderboard/small?gpu=H200").location, "/leaderboard/small?gpu=H200")
+	equal(told(ada), None)
+	for evil in ("//elsewhere.example", "https://elsewhere.example", "/\\elsewhere.example", ""):
+		equal(dismiss(ada, next=evil).location, "/")
+	equal(dismiss(ada, gpu="H200\u00e9").status, 303)
+
+
+@test
+def the_last_who_came_before_is_named_and_nobody_whom_that_does_not_concern():
+	submit(carol, 3900.0)
+	contains(told(bob), "carol is now ahead of you")
+	contains(told(ada), "carol is now ahead of you on small, H200, where you are 3rd.")
+	submit(bob, 3800.0)
+	contains(told(ada), "carol is now ahead of you")
+	equal(told(bob), None)
+	contains(told(carol), "bob is now ahead of you on small, H200, where you are 2nd.")
+
+
+@test
+def what_is_not_so_any_more_is_not_said():
+	submit(ada, 3000.0)
+	equal(told(ada), None)
+	equal(number_of(f"SELECT COUNT(*) FROM overtakings WHERE user_id = {user_id('ada')}"), 0)
+	contains(told(bob), "ada is now ahead of you")
+	equal(dismiss(bob).status, 303)
+	submit(ada, 3100.0)
+	equal(told(bob), None)
+
+
+@test
+def a_tie_and_another_leaderboard_overtake_nobody():
+	submit(ada, 3000.0, board="other")
+	submit(bob, 3000.0, board="other")
+	submit(carol, 2999.9, board="other")
+	equal((told(ada), told(bob)), (None, None))
+
+
+@test
+def one_change_tells_a_hundred_at_most_and_the_nearest():
+	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM seq_1_to_150")
+	sql("INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at, position, place, engine) "
+		"SELECT r.leaderboard_id, r.task_version_id, r.gpu, u.id, r.submission_id, r.job_id, 100000.0 + 5000 * CAST(SUBSTR(u.name, 5) AS UNSIGNED), 1.0, r.submitted_at, "
+		"3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 3 + CAST(SUBSTR(u.name, 5) AS UNSIGNED), 'custom' FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id, users u "
+		"WHERE l.name = 'small' AND r.position = 3 AND u.name LIKE 'many%'")
+	dora = Client(site.url)
+	equal(dora.post("/register", [("name", "dora"), ("password", PASSWORD)]).status, 303)
+	submit(dora, 50000.0)
+	equal(sql("SELECT COUNT(*), MIN(CAST(SUBSTR(u.name, 5) AS UNSIGNED)), MAX(CAST(SUBSTR(u.name, 5) AS UNSIGNED)) FROM overtakings o "
+		f"JOIN users u ON u.id = o.user_id WHERE o.by_user_id = {user_id('dora')}"), [["100", "1", "100"]])
+	sql("DELETE FROM users WHERE name LIKE 'many%' OR name = 'dora'")
+	sql("DELETE FROM ranking WHERE position > 3")
+
+
+# ---- the end ----
+
+@test
+def the_page_says_what_goes_and_what_stays():
+	words = whole(ada.get("/account/delete")).words()
+	for part in ("1 API token", "24 submissions that stand in no ranking", "2 places in rankings with the times of 2 submissions",
+			f"deleted-user-{user_id('ada')}"):
+		contains(words, part)
+
+
+@test
+def without_the_name_and_the_password_nothing_is_deleted():
+	for fields, sentence in (([("name", "bob"), ("password", PASSWORD)], "This is not your name"), ([("name", "ada")], "This is not your password"),
+			([("name", "ada"), ("password", "wrong")], "This is not your password"), ([], "This is not your name")):
+		answer = whole(ada.post("/account/delete", fields))
+		equal(answer.status, 422)
+		contains(answer.words(), sentence)
+	equal(number_of("SELECT COUNT(*) FROM users WHERE deleted_at IS NOT NULL"), 0)
+
+
+@test
+def the_only_admin_cannot_go():
+	answer = whole(admin.post("/account/delete", [("name", "root-of-all"), ("password", PASSWORD)]))
+	equal(answer.status, 409)
+	contains(answer.words(), "You are the only admin")
+	equal(admin.get("/admin").status, 200)
+
+
+@test
+def a_deleted_account_leaves_its_places_and_nothing_else():
+	number, second = user_id("ada"), log_in()
+	place = ada.get("/leaderboard/small.json?gpu=H200").json["rows"][0]
+	shared = submit(carol, 7000.0, "test", note="shared")
+	sql(f"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
+		f"SELECT leaderboard_id, task_version_id, {number}, file_name, sha256, mode FROM submissions WHERE id = {shared}")
+	waiting = number_of(f"SELECT MAX(id) FROM submissions WHERE user_id = {number}")
+	for submission in (waiting, place["submission"]):
+		sql(f"INSERT INTO jobs (submission_id, user_id, gpu) VALUES ({submission}, {number}, 'none-such')")
+	contains(ada.get("/account/delete").words(), "2 jobs that wait or run, and are cancelled")
+	sources = number_of("SELECT COUNT(*) FROM blobs")
+	answer = ada.post("/account/delete", [("name", "ada"), ("password", PASSWORD)])
+	equal((answer.status, answer.location), (303, "/account/deleted"))
+	contains(whole(ada.get("/account/deleted")).words(), "Your account is deleted")
+	equal((ada.cookies.get("podium"), second.get("/account").status), (None, 303))
+	for table, column in (("sessions", "user_id"), ("api_tokens", "user_id"), ("overtakings", "user_id")):
+		equal((table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")), (table, 0))
+	equal(sql(f"SELECT name, password_hash, role FROM users WHERE id = {number}"), [[f"deleted-user-{number}", "", "participant"]])
+	kept = sql(f"SELECT submission_id, 'deleted.txt' FROM ranking WHERE user_id = {number} ORDER BY 1")
+	equal(len(kept), 2)
+	equal(sql(f"SELECT id, file_name FROM submissions WHERE user_id = {number} ORDER BY id"), kept)
+	equal(sql(f"SELECT gpu, state FROM jobs WHERE user_id = {number} ORDER BY gpu"), [["H200", "done"], ["H200", "done"], ["none-such", "cancelled"]])
+	rows = anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]
+	equal([(row["user"], row["rank"]) for row in rows], [(f"deleted-user-{number}", 1), ("bob", 2), ("carol", 3)])
+	equal(rows[0]["submission"], place["submission"])
+	equal(number_of("SELECT COUNT(*) FROM blobs"), sources - 24 + 1)  # one of them is bob's as well
+	contains(carol.get(f"/submission/{shared}/source").text, "shared")
+	equal(sql("SELECT actor, subject FROM audit_log WHERE action = 'account.delete'"), [[f"deleted-user-{number}"] * 2])
+	equal(number_of("SELECT COUNT(*) FROM audit_log WHERE detail LIKE '%ada%'"), 0)
+
+
+@test
+def its_pages_still_work_and_say_nothing_of_its_source():
+	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
+	submission = number_of(f"SELECT MIN(id) FROM submissions WHERE user_id = {number}")
+	for path in (f"/user/deleted-user-{number}", f"/submission/{submission}", "/leaderboard/small", "/queue"):
+		shown = whole(bob.get(path))
+		equal((path, shown.status), (path, 200))
+		lacks(shown.text, "secret plan step")
+	equal(admin.get("/admin/users").status, 200)
+	equal(admin.get(f"/submission/{submission}/source").text, "This source was deleted together with its author's account.\n")
+
+
+@test
+def nobody_comes_back_as_a_deleted_account():
+	name = sql("SELECT name FROM users WHERE deleted_at IS NOT NULL")[0][0]
+	for password in ("", PASSWORD):
+		equal(Client(site.url).post("/login", [("name", name), ("password", password)]).status, 422)
+	equal(admin.post("/admin/users", [("user", name), ("action", "reset")], form="/account").status, 409)
+	equal(sql(f"SELECT password_hash FROM users WHERE name = '{name}'"), [[""]])
+	answer = whole(Client(site.url).post("/register", [("name", "Deleted-User-77"), ("password", PASSWORD)]))
+	equal(answer.status, 422)
+	contains(answer.words(), "stand for deleted accounts")
+	fresh = Client(site.url)
+	equal(fresh.post("/register", [("name", "ada"), ("password", PASSWORD)]).status, 303)
+	equal(fresh.get("/account/export").json["submissions"], [])
+
+
+status = 1
+try:
+	status = run()
+finally:
+	site.remove()
+sys.exit(status)
