@@ -36,6 +36,8 @@ handler page_admin_workers, action_admin_worker;
 handler page_set_new, action_set_new, page_set, action_set;
 /* admin_review.c: results that are held */
 handler page_review, action_review;
+/* admin_rejudging.c: computing results once more */
+handler page_rejudgings, action_rejudgings, page_rejudging, action_rejudging;
 /* judge.c: how times are taken */
 handler page_judge;
 /* health.c */

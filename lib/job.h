@@ -12,7 +12,8 @@ enum { job_most_attempts = 3 };
  * the worker is dead, its lease ends. */
 #define SQL_IS_STOPPING(job) "(" job ".state = 'cancelled' AND COALESCE(" job ".lease_expires > UTC_TIMESTAMP(3), FALSE))"
 
-/* A part of a statement: a result that has passed and is not ranked before an admin has looked at it (lib/review.h). */
-#define SQL_IS_HELD(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job ".verdict = 'passed')"
+/* A part of a statement: a result that has passed and is not ranked before an admin has looked at it (lib/review.h).
+ * One of a rejudging is none before it is applied. */
+#define SQL_IS_HELD(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job ".verdict = 'passed' AND " job ".submission_id IS NOT NULL)"
 
 #endif

@@ -36,7 +36,7 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 #define RANKED_JOB_FIELDS "s.leaderboard_id, s.task_version_id, j.gpu, s.user_id, s.id AS submission_id, j.id AS job_id, " \
 	"j.score_ns, j.score_err_ns, s.submitted_at AS submitted_at_ms, j.engine"
 #define IS_RANKED "s.mode = 'ranked' AND j.state = 'done' AND j.verdict = 'passed' AND j.score_ns IS NOT NULL " \
-	"AND NOT " SQL_IS_HELD("j")
+	"AND s.hidden_at IS NULL AND NOT " SQL_IS_HELD("j")
 
 static const struct statement JOB = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
 	"SELECT " RANKED_JOB_FIELDS " FROM jobs j JOIN submissions s ON s.id = j.submission_id "
@@ -239,6 +239,17 @@ static int take_in(struct database *db, struct arena *arena, const struct ranked
 	return rc || !*changed ? rc : put_entry(db, &best, error);
 }
 
+/* A job of a submission that was hidden while it ran ends like any other, but is not ranked. */
+static const struct statement HIDDEN = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? AND s.hidden_at IS NOT NULL");
+
+static int explain_unranked(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
+{
+	struct id_row hidden;
+	int rc = database_row(db, arena, &HIDDEN, &hidden, error, "i", job_id);
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "Job %lld is not a ranked job that passed.", (long long)job_id) : rc;
+}
+
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
 {
 	struct ranked_job job;
@@ -247,7 +258,7 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 	bool changed;
 	int rc = database_row(db, arena, &JOB, &job, error, "i", job_id);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "Job %lld is not a ranked job that passed.", (long long)job_id);
+		return explain_unranked(db, arena, job_id, error);
 	if (rc)
 		return rc;
 	key = key_of(&job);
@@ -282,8 +293,20 @@ static bool same_ranking(const struct ranked_job *a, const struct ranked_job *b)
 	return a->task_version_id == b->task_version_id && strcmp(a->gpu, b->gpu) == 0;
 }
 
-static int insert_all(struct database *db, struct arena *arena, const struct ranked_job *jobs, size_t count,
+/* A leaderboard whose rankings are made anew, and whether comparisons follow from it. */
+struct rebuild { int64_t leaderboard_id; bool compares; };
+
+static int ask_for_comparisons(struct database *db, struct arena *arena, const struct ranking_key *key, const struct standing *standing,
 	struct error *error)
+{
+	int rc = comparison_withdraw(db, arena, key, error);
+	for (size_t i = 0; i < standing->count && i < ranking_compared_positions && !rc; i++)
+		rc = open_comparisons(db, key, standing, standing->entries[i].user_id, error);
+	return rc;
+}
+
+static int insert_all(struct database *db, struct arena *arena, const struct rebuild *rebuild, const struct ranked_job *jobs,
+	size_t count, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++) {
@@ -293,25 +316,33 @@ static int insert_all(struct database *db, struct arena *arena, const struct ran
 		struct standing standing;
 		if (!rc && last_of_ranking)
 			rc = update_positions(db, arena, &key, &standing, error);
+		if (!rc && last_of_ranking && rebuild->compares)
+			rc = ask_for_comparisons(db, arena, &key, &standing, error);
 	}
 	return rc;
 }
 
 static int rebuild_leaderboard(struct database *db, void *context, struct error *error)
 {
-	const struct id_row *leaderboard = context;
+	const struct rebuild *rebuild = context;
 	cleanup_arena struct arena *arena = arena_new();
 	struct id_row *locked, row;
 	struct ranked_job *jobs;
 	size_t count;
-	int rc = database_rows(db, arena, &LOCK_GPUS, &locked, &count, error, "i", leaderboard->id);
+	int rc = database_rows(db, arena, &LOCK_GPUS, &locked, &count, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", leaderboard->id);
+		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = database_rows(db, arena, &BEST_OF_ALL, &jobs, &count, error, "i", leaderboard->id);
+		rc = database_rows(db, arena, &BEST_OF_ALL, &jobs, &count, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = database_execute(db, &CLEAR, error, "i", leaderboard->id);
-	return rc ? rc : insert_all(db, arena, jobs, count, error);
+		rc = database_execute(db, &CLEAR, error, "i", rebuild->leaderboard_id);
+	return rc ? rc : insert_all(db, arena, rebuild, jobs, count, error);
+}
+
+int ranking_renew(struct database *db, int64_t leaderboard_id, struct error *error)
+{
+	struct rebuild rebuild = { leaderboard_id, true };
+	return database_transaction(db, rebuild_leaderboard, &rebuild, error);
 }
 
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)
@@ -321,7 +352,8 @@ int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *e
 	size_t count;
 	int rc = database_rows(db, arena, &LEADERBOARDS, &leaderboards, &count, error, "i", leaderboard_id);
 	for (size_t i = 0; i < count && !rc; i++) {
-		rc = database_transaction(db, rebuild_leaderboard, &leaderboards[i], error);
+		struct rebuild rebuild = { leaderboards[i].id, false };
+		rc = database_transaction(db, rebuild_leaderboard, &rebuild, error);
 		if (rc == ERROR_NOT_FOUND) /* deleted meanwhile */
 			rc = 0;
 	}

@@ -60,8 +60,8 @@ size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t
 
 /* Inside the transaction that finishes a passed ranked job: takes the job into the ranking if it is its
  * user's best there (or equal and earlier), brings positions and places up to date, and has it compared with its rivals.
- * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. ERROR_NOT_FOUND for a job that is
- * none to be ranked, such as one that is held for review. */
+ * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. Does nothing for a submission that
+ * is hidden (lib/hiding.h). ERROR_NOT_FOUND for a job that is none to be ranked, such as one that is held for review. */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
 
 /* Inside the transaction that finishes the job of a comparison: keeps its ratio (the challenger's time / the
@@ -69,6 +69,10 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 struct ranking_ratio { double ratio, low, high; };
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,
 	struct error *error);
+
+/* After results of a leaderboard were replaced, hidden or shown again: brings its rankings up to date in the caller's
+ * transaction, cancels comparisons that have become pointless, and asks for those that are wanted now. */
+int ranking_renew(struct database *db, int64_t leaderboard_id, struct error *error);
 
 /* Recomputes the ranking of one leaderboard (0: of all) from the jobs and comparisons. Gives the same rows. */
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error);

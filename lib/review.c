@@ -17,7 +17,8 @@ static const struct column JUDGED_TASK_COLUMNS[] = {
 };
 static const struct statement JUDGED_TASK = SELECT(struct judged_task, JUDGED_TASK_COLUMNS,
 	"SELECT j.gpu, JSON_VALUE(v.definition, '$.flops') AS flops, JSON_VALUE(v.definition, '$.bytes') AS bytes "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN task_versions v ON v.id = s.task_version_id WHERE j.id = ?");
+	"FROM jobs j LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions s ON s.id = COALESCE(j.submission_id, r.submission_id) "
+	"JOIN task_versions v ON v.id = s.task_version_id WHERE j.id = ?");
 
 struct timed_case { int64_t number; const char *spec; double mean_ns; };
 static const struct column TIMED_CASE_COLUMNS[] = {
