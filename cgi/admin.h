@@ -57,7 +57,13 @@ struct users_view {
 	bool has_next;
 	int64_t viewer_id;
 	const char *error;                /* a sentence, or NULL */
-	const char *reset_name, *one_time_password; /* after a reset, this once */
+	const char *link_name, *link;     /* to choose a password, this once; or NULL */
+	const char *invited_name;         /* as typed, "" at first */
+};
+
+struct ban_form {
+	const char *name, *typed, *error; /* error NULL: none */
+	int64_t sessions, waiting, running; /* running jobs end as they would */
 };
 
 struct audit_view {

@@ -23,8 +23,12 @@ handler page_user;
 handler page_queue, page_queue_status;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
-/* admin.c: overview, users, audit log */
-handler page_admin, action_gpu_release, page_admin_users, action_admin_user, page_admin_audit;
+/* admin.c: overview, audit log */
+handler page_admin, action_gpu_release, page_admin_audit;
+/* admin_user.c: roles, bans, invitations */
+handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban, action_admin_ban;
+/* password.c: choosing a password with a link */
+handler page_password_link, action_password_link;
 /* admin_leaderboard.c */
 handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit, action_leaderboard_edit,
 	page_leaderboard_delete, action_leaderboard_delete;

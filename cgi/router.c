@@ -45,6 +45,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/login", page_login, ANYONE, 0 },
 	{ METHOD_POST, "/login", action_login, ANYONE, form_bytes },
 	{ METHOD_POST, "/logout", action_logout, ANYONE, form_bytes },
+	{ METHOD_GET, "/password/*", page_password_link, ANYONE, 0 },
+	{ METHOD_POST, "/password/*", action_password_link, ANYONE, form_bytes },
 	{ METHOD_GET, "/account", page_account, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/password", action_password, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/admin", page_admin, CREATORS, 0 },
@@ -70,6 +72,9 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/rejudgings/*", action_rejudging, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/users", page_admin_users, ADMINS, 0 },
 	{ METHOD_POST, "/admin/users", action_admin_user, ADMINS, form_bytes },
+	{ METHOD_POST, "/admin/users/invite", action_admin_invite, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/users/*/ban", page_admin_ban, ADMINS, 0 },
+	{ METHOD_POST, "/admin/users/*/ban", action_admin_ban, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/audit", page_admin_audit, ADMINS, 0 },
 	{ METHOD_GET, "/healthz", page_healthz, ANYONE, 0 },
 };
@@ -158,6 +163,7 @@ static int ask_to_log_in(struct request *request)
 static bool serves_password_change(const struct route *route)
 {
 	return route->run == page_account || route->run == action_password || route->run == action_logout
+		|| route->run == page_password_link || route->run == action_password_link
 		|| route->run == page_healthz;
 }
 
