@@ -23,12 +23,14 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct submission_row, mode), TIME(struct submission_row, submitted_at_ms),
 	INTEGER(struct submission_row, version_number), INTEGER(struct submission_row, current_version),
 	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), BLOB(struct submission_row, sha256),
+	INTEGER(struct submission_row, hidden), TEXT(struct submission_row, hidden_reason),
 	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
 };
 #define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
 	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.sha256, " \
+	"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
 	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ?")
@@ -146,16 +148,18 @@ static const struct statement PARTS = SELECT(struct part_row, PART_COLUMNS,
 
 /* ---- reading ---- */
 
+static bool is_owner(const struct request *request, const struct submission_row *row)
+{
+	return request->viewer.id && (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
+}
+
 static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
 {
 	int64_t id = path_number(request, 0);
 	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "i", id);
+	if (!rc && row->hidden && !is_owner(request, row))
+		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
-}
-
-static bool is_owner(const struct request *request, const struct submission_row *row)
-{
-	return request->viewer.id && (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
 }
 
 static bool may_see_source(const struct request *request, const struct submission_row *row)

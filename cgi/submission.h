@@ -18,6 +18,8 @@ struct submission_row {
 	int64_t submitted_at_ms, version_number, current_version;
 	int64_t ended, sources_public;
 	struct blob_value sha256;
+	int64_t hidden;               /* by an admin: for its author and admins alone */
+	const char *hidden_reason;
 	const char *flops, *bytes, *tolerance; /* of the task, for the page alone; NULL: not given */
 };
 

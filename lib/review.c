@@ -144,18 +144,25 @@ static bool has_control(const char *text)
 	return false;
 }
 
-int review_reject(struct database *db, const struct review *review, const char *reason, struct error *error)
+int review_check_reason(struct arena *arena, const char *reason, const char **checked, struct error *error)
 {
-	cleanup_arena struct arena *arena = arena_new();
 	reason += strspn(reason, " ");
 	size_t length = strlen(reason);
 	while (length && reason[length - 1] == ' ')
 		length--;
 	if (!length)
-		return fail_field(error, "reason", "Say why the result is rejected; its author reads it.");
+		return fail_field(error, "reason", "Say why; the author reads it.");
 	if (length > review_most_reason_bytes)
 		return fail_field(error, "reason", "The reason is %zu bytes long; %d are allowed.", length, review_most_reason_bytes);
 	if (has_control(reason) || !text_is_utf8(reason, length))
 		return fail_field(error, "reason", "The reason must be one line of text without control characters.");
-	return decide(db, review, arena_strndup(arena, reason, length), error);
+	*checked = arena_strndup(arena, reason, length);
+	return 0;
+}
+
+int review_reject(struct database *db, const struct review *review, const char *reason, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	int rc = review_check_reason(arena, reason, &reason, error);
+	return rc ? rc : decide(db, review, reason, error);
 }

@@ -51,7 +51,8 @@ CREATE TABLE IF NOT EXISTS password_links (
 ALTER TABLE submissions
   ADD COLUMN IF NOT EXISTS hidden_at     DATETIME(3) NULL,
   ADD COLUMN IF NOT EXISTS hidden_reason VARCHAR(500) NULL COMMENT 'one sentence; its author reads it',
-  ADD COLUMN IF NOT EXISTS admin_note    VARCHAR(2000) NULL COMMENT 'for admins alone';
+  ADD COLUMN IF NOT EXISTS admin_note    VARCHAR(2000) NULL COMMENT 'for admins alone',
+  ADD KEY IF NOT EXISTS submissions_hidden (hidden_at);
 
 CREATE TABLE IF NOT EXISTS announcements (
   id             BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
