@@ -4,6 +4,7 @@
 #include "cgi/pages.h"
 #include "cgi/paging.h"
 #include "lib/fleet.h"
+#include "lib/format.h"
 #include "lib/gpu.h"
 #include "lib/leaderboard.h"
 #include "templates/admin.h"
@@ -103,12 +104,65 @@ int action_gpu_release(struct request *request)
 
 /* ---- the audit log ---- */
 
+/* What is "" matters not. Names of users and actions are compared as a whole, so that an index finds them; the last part is
+ * looked for anywhere. The statement is chosen by what is given, since each has an index of its own. */
+#define FOUND(condition) SELECT(struct audit_row, AUDIT_COLUMNS, \
+	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log WHERE id < ? AND " condition \
+	" AND at >= COALESCE(?, '1970-01-01') AND at < COALESCE(? + INTERVAL 1 DAY, '9999-01-01') " \
+	"AND (LOCATE(?, subject) OR LOCATE(?, detail)) ORDER BY id DESC LIMIT ?")
+static const struct audit_search { bool actor, action; struct statement statement; } AUDIT_SEARCHES[] = {
+	{ false, false, FOUND("'' IN (?) AND '' IN (?)") }, { true, false, FOUND("actor = ? AND '' IN (?)") },
+	{ false, true, FOUND("'' IN (?) AND action = ?") }, { true, true, FOUND("actor = ? AND action = ?") },
+};
+static const struct column ACTION_COLUMNS[] = { TEXT(struct audit_action, name) };
+static const struct statement ACTIONS = SELECT(struct audit_action, ACTION_COLUMNS, "SELECT DISTINCT action AS name FROM audit_log ORDER BY action");
+
+/* Columns of names are ASCII, and no other text is equal to one. */
+static bool is_ascii(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			return false;
+	return true;
+}
+
+static int read_day(const char *text, int64_t *day_ms, const char **wrong)
+{
+	*day_ms = TIME_NULL;
+	if (*text && parse_utc(text, day_ms))
+		*wrong = "This is no day; write it as 2026-11-21.";
+	return *wrong != NULL;
+}
+
+static int find_changes(struct request *request, struct audit_view *view, int64_t before)
+{
+	const struct audit_search *search = AUDIT_SEARCHES;
+	int64_t from_ms, to_ms;
+	if (!is_ascii(view->actor) || !is_ascii(view->action) || read_day(view->from, &from_ms, &view->error)
+		|| read_day(view->to, &to_ms, &view->error))
+		return 0;
+	while (search->actor != (*view->actor != 0) || search->action != (*view->action != 0))
+		search++;
+	return database_rows(request->db, request->arena, &search->statement, &view->rows, &view->count, request->error, "issttssi", before,
+		view->actor, view->action, from_ms, to_ms, view->words, view->words, (int64_t)changes_per_page + 1);
+}
+
+static const char *query_or_nothing(const struct request *request, const char *name)
+{
+	const char *value = request_query(request, name);
+	return value ? value : "";
+}
+
 int page_admin_audit(struct request *request)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
-	struct audit_view view = { .is_first = before == INT64_MAX };
-	int rc = database_rows(request->db, request->arena, &AUDIT_BEFORE, &view.rows, &view.count, request->error, "ii", before,
-		(int64_t)changes_per_page + 1);
+	struct audit_view view = {
+		.is_first = before == INT64_MAX, .actor = query_or_nothing(request, "who"), .action = query_or_nothing(request, "what"),
+		.words = query_or_nothing(request, "q"), .from = query_or_nothing(request, "from"), .to = query_or_nothing(request, "to"),
+	};
+	int rc = find_changes(request, &view, before);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &ACTIONS, &view.actions, &view.action_count, request->error, "");
 	if (rc)
 		return rc;
 	if (view.count > changes_per_page) {

@@ -70,6 +70,9 @@ struct audit_view {
 	struct audit_row *rows; size_t count;
 	int64_t before;                   /* rows older than this one follow; 0: no more */
 	bool is_first;
+	const char *actor, *action, *words, *from, *to; /* what is looked for, as typed; "": anything */
+	const char *error;                /* a sentence, or NULL */
+	struct audit_action { const char *name; } *actions; size_t action_count; /* that there are */
 };
 
 #endif

@@ -2,6 +2,7 @@
 #include "cgi/leaderboard.h"
 
 #include "cgi/csv.h"
+#include "cgi/announcement.h"
 #include "cgi/pages.h"
 #include "lib/format.h"
 #include "lib/scope.h"
@@ -108,6 +109,8 @@ int page_leaderboard(struct request *request)
 		rc = read_ranking(request, &view);
 	if (!rc)
 		rc = task_view_get(request, board.task_version_id, board.version_revision, &view.task);
+	if (!rc)
+		rc = announcements_read(request, board.id, &page);
 	if (rc)
 		return rc;
 	page.title = board.name;

@@ -27,6 +27,8 @@ handler page_register, action_register, page_login, action_login, action_logout,
 handler page_admin, action_gpu_release, page_admin_audit;
 /* admin_user.c: roles, bans, invitations */
 handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban, action_admin_ban;
+/* announcement.c */
+handler page_admin_announcements, action_admin_announcement;
 /* admin_submission.c: finding submissions; hiding, holding, notes */
 handler page_admin_submissions, page_admin_submission, action_admin_submission;
 /* password.c: choosing a password with a link */
