@@ -71,6 +71,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/submission/*", action_admin_submission, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/announcements", page_admin_announcements, ADMINS, 0 },
 	{ METHOD_POST, "/admin/announcements", action_admin_announcement, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/device/*/*", page_admin_vitals, ADMINS, 0 },
 	{ METHOD_GET, "/admin/rejudgings", page_rejudgings, ADMINS, 0 },
 	{ METHOD_POST, "/admin/rejudgings", action_rejudgings, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/rejudgings/*", page_rejudging, ADMINS, 0 },

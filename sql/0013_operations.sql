@@ -65,6 +65,19 @@ CREATE TABLE IF NOT EXISTS announcements (
   CONSTRAINT announcements_leaderboard FOREIGN KEY (leaderboard_id) REFERENCES leaderboards (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
 
+-- A device's day, minute by minute: a minute of today replaces that of yesterday, so a device has 1440 rows at most.
+CREATE TABLE IF NOT EXISTS device_vitals (
+  worker        VARCHAR(64) CHARACTER SET ascii COLLATE ascii_general_ci NOT NULL COMMENT 'workers.name',
+  uuid          VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'gpus.uuid',
+  minute        SMALLINT UNSIGNED NOT NULL COMMENT 'of the day, 0 to 1439',
+  at            DATETIME(3) NOT NULL,
+  temperature_c SMALLINT NULL,
+  sm_mhz        INT UNSIGNED NULL,
+  memory_mhz    INT UNSIGNED NULL,
+  errors        INT UNSIGNED NOT NULL COMMENT 'Xid that the driver has reported since the row before',
+  PRIMARY KEY (worker, uuid, minute)
+) ENGINE = InnoDB;
+
 -- The audit log is searched by who and what; the newest come first.
 ALTER TABLE audit_log
   ADD KEY IF NOT EXISTS audit_log_actor (actor, id),
