@@ -1,24 +1,17 @@
-/* The panel: an overview for creators and admins; users and the audit log for admins. */
+/* The panel: an overview for creators and admins; the audit log for admins. */
 #include "cgi/admin.h"
 
 #include "cgi/pages.h"
 #include "cgi/paging.h"
-#include "lib/comparison.h"
 #include "lib/fleet.h"
+#include "lib/format.h"
 #include "lib/gpu.h"
 #include "lib/leaderboard.h"
-#include "lib/scope.h"
-#include "lib/text.h"
 #include "lib/visibility.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
-#include "templates/admin_users.h"
 
-#include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { recent_changes = 10, users_per_page = 100, changes_per_page = 100 };
+enum { recent_changes = 10, changes_per_page = 100 };
 
 /* ---- the overview ---- */
 
@@ -112,12 +105,65 @@ int action_gpu_release(struct request *request)
 
 /* ---- the audit log ---- */
 
+/* What is "" matters not. Names of users and actions are compared as a whole, so that an index finds them; the last part is
+ * looked for anywhere. The statement is chosen by what is given, since each has an index of its own. */
+#define FOUND(condition) SELECT(struct audit_row, AUDIT_COLUMNS, \
+	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log WHERE id < ? AND " condition \
+	" AND at >= COALESCE(?, '1970-01-01') AND at < COALESCE(? + INTERVAL 1 DAY, '9999-01-01') " \
+	"AND (LOCATE(?, subject) OR LOCATE(?, detail)) ORDER BY id DESC LIMIT ?")
+static const struct audit_search { bool actor, action; struct statement statement; } AUDIT_SEARCHES[] = {
+	{ false, false, FOUND("'' IN (?) AND '' IN (?)") }, { true, false, FOUND("actor = ? AND '' IN (?)") },
+	{ false, true, FOUND("'' IN (?) AND action = ?") }, { true, true, FOUND("actor = ? AND action = ?") },
+};
+static const struct column ACTION_COLUMNS[] = { TEXT(struct audit_action, name) };
+static const struct statement ACTIONS = SELECT(struct audit_action, ACTION_COLUMNS, "SELECT DISTINCT action AS name FROM audit_log ORDER BY action");
+
+/* Columns of names are ASCII, and no other text is equal to one. */
+static bool is_ascii(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			return false;
+	return true;
+}
+
+static int read_day(const char *text, int64_t *day_ms, const char **wrong)
+{
+	*day_ms = TIME_NULL;
+	if (*text && parse_utc(text, day_ms))
+		*wrong = "This is no day; write it as 2026-11-21.";
+	return *wrong != NULL;
+}
+
+static int find_changes(struct request *request, struct audit_view *view, int64_t before)
+{
+	const struct audit_search *search = AUDIT_SEARCHES;
+	int64_t from_ms, to_ms;
+	if (!is_ascii(view->actor) || !is_ascii(view->action) || read_day(view->from, &from_ms, &view->error)
+		|| read_day(view->to, &to_ms, &view->error))
+		return 0;
+	while (search->actor != (*view->actor != 0) || search->action != (*view->action != 0))
+		search++;
+	return database_rows(request->db, request->arena, &search->statement, &view->rows, &view->count, request->error, "issttssi", before,
+		view->actor, view->action, from_ms, to_ms, view->words, view->words, (int64_t)changes_per_page + 1);
+}
+
+static const char *query_or_nothing(const struct request *request, const char *name)
+{
+	const char *value = request_query(request, name);
+	return value ? value : "";
+}
+
 int page_admin_audit(struct request *request)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
-	struct audit_view view = { .is_first = before == INT64_MAX };
-	int rc = database_rows(request->db, request->arena, &AUDIT_BEFORE, &view.rows, &view.count, request->error, "ii", before,
-		(int64_t)changes_per_page + 1);
+	struct audit_view view = {
+		.is_first = before == INT64_MAX, .actor = query_or_nothing(request, "who"), .action = query_or_nothing(request, "what"),
+		.words = query_or_nothing(request, "q"), .from = query_or_nothing(request, "from"), .to = query_or_nothing(request, "to"),
+	};
+	int rc = find_changes(request, &view, before);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &ACTIONS, &view.actions, &view.action_count, request->error, "");
 	if (rc)
 		return rc;
 	if (view.count > changes_per_page) {
@@ -127,191 +173,4 @@ int page_admin_audit(struct request *request)
 	struct page page = page_make(request, "Audit log", "admin");
 	admin_audit_page(&request->body, &page, &view);
 	return 0;
-}
-
-/* ---- users ---- */
-
-static const struct column USER_COLUMNS[] = {
-	INTEGER(struct admin_user, id), TEXT(struct admin_user, name), TEXT(struct admin_user, role),
-	INTEGER(struct admin_user, must_change_password), TIME(struct admin_user, banned_at_ms),
-	TIME(struct admin_user, created_at_ms), TIME(struct admin_user, seen_at_ms), INTEGER(struct admin_user, submissions),
-};
-static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
-	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, u.created_at AS created_at_ms, "
-	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id) AS seen_at_ms, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id) AS submissions "
-	"FROM users u WHERE LOCATE(?, u.name) ORDER BY u.name LIMIT ? OFFSET ?");
-
-/* A name is ASCII; other letters can be in none, and the column could not be compared with them. */
-static bool may_be_in_a_name(const char *search)
-{
-	for (const char *c = search; *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			return false;
-	return true;
-}
-
-static int show_users(struct request *request, struct users_view *view)
-{
-	const char *search = request_query(request, "q");
-	view->search = search ? search : "";
-	view->number = query_number(request, "page", 1);
-	view->viewer_id = request->viewer.id;
-	if (may_be_in_a_name(view->search)) {
-		struct error error = {0};
-		int rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count, &error, "sii", view->search,
-			(int64_t)users_per_page + 1, (view->number - 1) * users_per_page);
-		if (rc) {
-			*request->error = error;
-			return rc;
-		}
-	}
-	view->has_next = view->count > users_per_page;
-	view->count -= view->has_next;
-	struct page page = page_make(request, "Users", "admin");
-	if (request_query(request, "done"))
-		page.notice = "The change was made; the audit log has it.";
-	admin_users_page(&request->body, &page, view);
-	return 0;
-}
-
-int page_admin_users(struct request *request)
-{
-	struct users_view view = {0};
-	return show_users(request, &view);
-}
-
-/* One change to one user. */
-struct user_change {
-	struct request *request;
-	const struct user *user;
-	enum role role;
-};
-
-static int write_audit(struct database *db, const struct user_change *change, const char *action, const char *detail,
-	struct error *error)
-{
-	const struct request *request = change->request;
-	return audit(db, request->viewer.id, request->viewer.name, request->address, action, change->user->name, detail, error);
-}
-
-static int store_role(struct database *db, void *context, struct error *error)
-{
-	const struct user_change *change = context;
-	const char *detail = arena_printf(change->request->arena, "role: %s, was %s", role_name(change->role), change->user->role);
-	int rc = user_set_role(db, change->user->id, change->role, error);
-	return rc ? rc : write_audit(db, change, "user.role", detail, error);
-}
-
-static const struct statement BAN = COMMAND("UPDATE users SET banned_at = COALESCE(banned_at, UTC_TIMESTAMP(3)) WHERE id = ?");
-static const struct statement UNBAN = COMMAND("UPDATE users SET banned_at = NULL WHERE id = ?");
-static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
-static const struct statement CANCEL_JOBS = COMMAND(
-	"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'cancelled', j.verdict = 'cancelled', "
-	"j.reason = 'The account was banned before the job began.', j.finished_at = UTC_TIMESTAMP(3) "
-	"WHERE s.user_id = ? AND j.state = 'queued'");
-
-static int store_ban(struct database *db, void *context, struct error *error)
-{
-	const struct user_change *change = context;
-	int64_t id = change->user->id;
-	int rc = database_execute(db, &BAN, error, "i", id);
-	if (!rc)
-		rc = database_execute(db, &END_SESSIONS, error, "i", id);
-	if (!rc)
-		rc = database_execute(db, &CANCEL_JOBS, error, "i", id);
-	const char *detail = arena_printf(change->request->arena, "banned; %llu queued jobs cancelled",
-		(unsigned long long)database_affected(db));
-	if (!rc)
-		rc = comparison_withdraw_user(db, id, error);
-	return rc ? rc : write_audit(db, change, "user.ban", detail, error);
-}
-
-static int store_unban(struct database *db, void *context, struct error *error)
-{
-	const struct user_change *change = context;
-	int rc = database_execute(db, &UNBAN, error, "i", change->user->id);
-	return rc ? rc : write_audit(db, change, "user.unban", "may log in and submit again", error);
-}
-
-static int change_role(struct user_change *change, struct users_view *view)
-{
-	(void)view;
-	struct request *request = change->request;
-	if (role_from_name(request_form_or(request, "role", ""), &change->role))
-		return fail(request->error, ERROR_INPUT, "Choose a role: participant, creator or admin.");
-	return database_transaction(request->db, store_role, change, request->error);
-}
-
-static int ban(struct user_change *change, struct users_view *view)
-{
-	(void)view;
-	return database_transaction(change->request->db, store_ban, change, change->request->error);
-}
-
-static int unban(struct user_change *change, struct users_view *view)
-{
-	(void)view;
-	return database_transaction(change->request->db, store_unban, change, change->request->error);
-}
-
-/* Without letters and digits that look alike. */
-static const char *make_password(struct arena *arena)
-{
-	static const char letters[] = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-	enum { length = 20 };
-	char *password = arena_alloc(arena, length + 1);
-	for (size_t i = 0; i < length; i++)
-		password[i] = letters[randombytes_uniform(sizeof letters - 1)];
-	return password;
-}
-
-/* The password is on the page that answers this form and nowhere else. */
-static int reset_password(struct user_change *change, struct users_view *view)
-{
-	struct request *request = change->request;
-	view->reset_name = change->user->name;
-	view->one_time_password = make_password(request->arena);
-	int rc = user_set_password(request->db, change->user->id, view->one_time_password, true, request->error);
-	return rc ? rc : write_audit(request->db, change, "user.password", "a one-time password was made; every session was ended",
-		request->error);
-}
-
-static const struct user_action {
-	const char *name;
-	int (*run)(struct user_change *change, struct users_view *view);
-} USER_ACTIONS[] = {
-	{ "role", change_role }, { "ban", ban }, { "unban", unban }, { "reset", reset_password },
-};
-
-static int run_user_action(struct request *request, struct users_view *view)
-{
-	const char *action = request_form_or(request, "action", ""), *name = request_form_or(request, "user", "");
-	struct user user;
-	int rc = text_is_user_name(name) ? user_by_name(request->db, request->arena, name, &user, request->error)
-		: fail(request->error, ERROR_NOT_FOUND, "There is no such user.");
-	if (rc)
-		return rc;
-	/* Otherwise the last admin could lock everybody out. */
-	if (user.id == request->viewer.id)
-		return fail(request->error, ERROR_INPUT, "You cannot change your own account here; ask another admin, "
-			"and change your password on your account's page.");
-	struct user_change change = { .request = request, .user = &user };
-	for (size_t i = 0; i < COUNT(USER_ACTIONS); i++)
-		if (strcmp(USER_ACTIONS[i].name, action) == 0)
-			return USER_ACTIONS[i].run(&change, view);
-	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
-}
-
-int action_admin_user(struct request *request)
-{
-	struct users_view view = {0};
-	int rc = run_user_action(request, &view);
-	if (rc && rc != ERROR_INPUT)
-		return rc;
-	if (!rc && !view.one_time_password)
-		return redirect(request, "/admin/users?done=1");
-	request->status = rc ? 422 : 200;
-	view.error = rc ? request->error->text : NULL;
-	return show_users(request, &view);
 }

@@ -47,7 +47,7 @@ struct admin_view {
 struct admin_user {
 	int64_t id;
 	const char *name, *role;
-	int64_t must_change_password, banned_at_ms, created_at_ms, seen_at_ms, submissions;
+	int64_t must_change_password, banned_at_ms, deleted_at_ms, created_at_ms, seen_at_ms, submissions;
 };
 
 struct users_view {
@@ -57,13 +57,22 @@ struct users_view {
 	bool has_next;
 	int64_t viewer_id;
 	const char *error;                /* a sentence, or NULL */
-	const char *reset_name, *one_time_password; /* after a reset, this once */
+	const char *link_name, *link;     /* to choose a password, this once; or NULL */
+	const char *invited_name;         /* as typed, "" at first */
+};
+
+struct ban_form {
+	const char *name, *typed, *error; /* error NULL: none */
+	int64_t sessions, waiting, running; /* running jobs end as they would */
 };
 
 struct audit_view {
 	struct audit_row *rows; size_t count;
 	int64_t before;                   /* rows older than this one follow; 0: no more */
 	bool is_first;
+	const char *actor, *action, *words, *from, *to; /* what is looked for, as typed; "": anything */
+	const char *error;                /* a sentence, or NULL */
+	struct audit_action { const char *name; } *actions; size_t action_count; /* that there are */
 };
 
 #endif

@@ -1,5 +1,6 @@
 #include "cgi/board_charts.h"
 
+#include "cgi/keep.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
 #include "lib/clock.h"
@@ -8,7 +9,6 @@
 #include "templates/board_charts.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 /* ---- how the best times fell ---- */
@@ -116,8 +116,6 @@ static int read_trend(struct request *request, struct trend *trend)
 enum { kept_trends = 16, kept_ms = 2000 };
 struct kept { int64_t leaderboard_id, version_id, read_at_ms; char gpu[64]; struct buffer html; };
 
-static pthread_key_t kept_key;
-
 static void free_kept(void *value)
 {
 	struct kept *kept = value;
@@ -126,23 +124,7 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static void make_key(void)
-{
-	pthread_key_create(&kept_key, free_kept);
-}
-
-/* The thread's array; where there is no memory for it, nothing is kept. */
-static struct kept *thread_kept(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, make_key);
-	struct kept *kept = pthread_getspecific(kept_key);
-	if (!kept && (kept = calloc(kept_trends, sizeof *kept)) && pthread_setspecific(kept_key, kept)) {
-		free(kept);
-		kept = NULL;
-	}
-	return kept;
-}
+static struct keep keep = KEEP(kept_trends * sizeof(struct kept), free_kept);
 
 static size_t slot_of(const struct board *board, const char *gpu)
 {
@@ -169,7 +151,7 @@ static int write_trend(struct request *request, const struct board *board, const
 
 int board_charts(struct request *request, const struct board *board, const struct board_gpu *gpu, const char **html)
 {
-	struct kept *kept = thread_kept();
+	struct kept *kept = keep_of_thread(&keep);
 	if (!kept || strlen(gpu->name) >= sizeof kept->gpu) {
 		cleanup_buffer struct buffer fresh = {0};
 		int rc = write_trend(request, board, gpu, &fresh);

@@ -32,7 +32,8 @@ static const struct statement COMPARISON = SELECT(struct comparison_found, COMPA
 	"FROM comparisons c JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
 	"JOIN task_versions v ON v.id = c.task_version_id "
 	"JOIN submissions cs ON cs.id = c.challenger_id JOIN users cu ON cu.id = cs.user_id "
-	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ? AND " SQL_MAY_SEE("l"));
+	"JOIN submissions ics ON ics.id = c.incumbent_id JOIN users iu ON iu.id = ics.user_id WHERE c.id = ? AND " SQL_MAY_SEE("l") " "
+	"AND " SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN("ics"));
 
 static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct compared_case, case_index), TEXT(struct compared_case, spec), TEXT(struct compared_case, message),
@@ -46,7 +47,8 @@ static const struct statement CASES = SELECT(struct compared_case, CASE_COLUMNS,
 static int find_comparison(struct request *request, struct comparison_found *found)
 {
 	int64_t id = path_number(request, 0);
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, found, request->error, "ii", id, request->viewer.id);
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, &COMPARISON, found, request->error, "iiii", id, request->viewer.id,
+		request->viewer.id, request->viewer.id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no comparison with this number.");
 	return rc || !found->withheld || request->viewer.role == ROLE_ADMIN ? rc : fail(request->error, ERROR_FORBIDDEN,

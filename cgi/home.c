@@ -2,6 +2,7 @@
 #include "cgi/home.h"
 
 #include "cgi/board.h"
+#include "cgi/announcement.h"
 #include "cgi/pages.h"
 #include "lib/visibility.h"
 #include "templates/home.h"
@@ -109,6 +110,9 @@ int page_home(struct request *request)
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Leaderboards", "leaderboards");
+	rc = announcements_read(request, 0, &page);
+	if (rc)
+		return rc;
 	struct home_view view = home_view_make(request->arena, rows, count, page.now_ms);
 	home_page(&request->body, &page, &view);
 	request->may_be_cached = true;

@@ -1,6 +1,7 @@
 /* A leaderboard's page. */
 #include "cgi/leaderboard.h"
 
+#include "cgi/announcement.h"
 #include "cgi/board_charts.h"
 #include "cgi/pages.h"
 #include "cgi/picture.h"
@@ -120,6 +121,8 @@ int page_leaderboard(struct request *request)
 		rc = board_charts(request, &board, view.gpu, &view.charts_html);
 	if (!rc)
 		rc = task_view_get(request, board.task_version_id, board.version_revision, &view.task);
+	if (!rc)
+		rc = announcements_read(request, board.id, &page);
 	if (rc)
 		return rc;
 	describe(request, &view, page.now_ms);

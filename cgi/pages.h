@@ -36,8 +36,18 @@ handler page_account_data, page_export, page_account_delete, action_account_dele
 handler action_overtaken;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account, action_password;
-/* admin.c: overview, users, audit log */
-handler page_admin, action_gpu_release, page_admin_users, action_admin_user, page_admin_audit;
+/* admin.c: overview, audit log */
+handler page_admin, action_gpu_release, page_admin_audit;
+/* admin_user.c: roles, bans, invitations */
+handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban, action_admin_ban;
+/* announcement.c */
+handler page_admin_announcements, action_admin_announcement;
+/* admin_vitals.c: a device's last day */
+handler page_admin_vitals;
+/* admin_submission.c: finding submissions; hiding, holding, notes */
+handler page_admin_submissions, page_admin_submission, action_admin_submission;
+/* password.c: choosing a password with a link */
+handler page_password_link, action_password_link;
 /* admin_leaderboard.c */
 handler page_leaderboard_new, action_leaderboard_new, page_leaderboard_edit, action_leaderboard_edit,
 	page_leaderboard_delete, action_leaderboard_delete;
@@ -49,6 +59,8 @@ handler page_admin_workers, action_admin_worker;
 handler page_set_new, action_set_new, page_set, action_set;
 /* admin_review.c: results that are held */
 handler page_review, action_review;
+/* admin_rejudging.c: computing results once more */
+handler page_rejudgings, action_rejudgings, page_rejudging, action_rejudging;
 /* judge.c: how times are taken */
 handler page_judge;
 /* publishing.c, invites.c, archive_page.c: who sees a leaderboard, and when it counts */

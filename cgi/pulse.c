@@ -1,5 +1,6 @@
 #include "cgi/pulse.h"
 
+#include "lib/clock.h"
 #include "lib/log.h"
 
 #include <pthread.h>
@@ -17,13 +18,6 @@ static pthread_t asking, looking;
 static atomic_bool stopping;
 static atomic_llong asked_at_ms;    /* of the question that is open; 0: none is */
 static atomic_bool last_failed;     /* the last question was answered with an error */
-
-static long long clock_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static void pause_ms(long ms)
 {

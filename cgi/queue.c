@@ -22,11 +22,13 @@ static const struct column JOB_COLUMNS[] = {
  * found without looking at the others. */
 #define JOBS_IN(state, since) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
-	"  IF(c.id IS NULL, s.mode, 'comparison') AS mode, j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
+	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' ELSE s.mode END AS mode, " \
+	"  j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
 	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AS visible " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
 	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
-	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) " \
+	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
+	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, a.submission_id) " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
 	"LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = c.incumbent_id)"
 static const struct statement JOBS = SELECT(struct queue_job, JOB_COLUMNS,

@@ -121,6 +121,7 @@ struct page {
 	const char *csrf;
 	const char *path;         /* for the login link's ?next= */
 	const char *notice;       /* one sentence in a green box, or NULL */
+	const struct announcement *announcements; size_t announcement_count; /* cgi/announcement.h; none unless asked for */
 	int refresh_s;            /* without scripts: reload after so many seconds; 0: never */
 	const char *live_url;     /* with scripts: JSON whose change means that the page changed (live.js); or NULL */
 	const struct page_share *share; /* or NULL */

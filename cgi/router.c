@@ -59,6 +59,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/login", page_login, ANYONE, 0 },
 	{ METHOD_POST, "/login", action_login, ANYONE, form_bytes },
 	{ METHOD_POST, "/logout", action_logout, ANYONE, form_bytes },
+	{ METHOD_GET, "/password/*", page_password_link, ANYONE, 0 },
+	{ METHOD_POST, "/password/*", action_password_link, ANYONE, form_bytes },
 	{ METHOD_GET, "/account", page_account, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/password", action_password, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/sessions", page_sessions, LOGGED_IN, 0 },
@@ -101,8 +103,21 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/workers", action_admin_worker, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/review", page_review, ADMINS, 0 },
 	{ METHOD_POST, "/admin/review", action_review, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/submissions", page_admin_submissions, ADMINS, 0 },
+	{ METHOD_GET, "/admin/submission/*", page_admin_submission, ADMINS, 0 },
+	{ METHOD_POST, "/admin/submission/*", action_admin_submission, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/announcements", page_admin_announcements, ADMINS, 0 },
+	{ METHOD_POST, "/admin/announcements", action_admin_announcement, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/device/*/*", page_admin_vitals, ADMINS, 0 },
+	{ METHOD_GET, "/admin/rejudgings", page_rejudgings, ADMINS, 0 },
+	{ METHOD_POST, "/admin/rejudgings", action_rejudgings, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/rejudgings/*", page_rejudging, ADMINS, 0 },
+	{ METHOD_POST, "/admin/rejudgings/*", action_rejudging, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/users", page_admin_users, ADMINS, 0 },
 	{ METHOD_POST, "/admin/users", action_admin_user, ADMINS, form_bytes },
+	{ METHOD_POST, "/admin/users/invite", action_admin_invite, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/users/*/ban", page_admin_ban, ADMINS, 0 },
+	{ METHOD_POST, "/admin/users/*/ban", action_admin_ban, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/audit", page_admin_audit, ADMINS, 0 },
 	{ METHOD_GET, "/healthz", page_healthz, ANYONE, 0 },
 };
@@ -191,6 +206,7 @@ static int ask_to_log_in(struct request *request)
 static bool serves_password_change(const struct route *route)
 {
 	return route->run == page_account || route->run == action_password || route->run == action_logout
+		|| route->run == page_password_link || route->run == action_password_link
 		|| route->run == page_healthz;
 }
 

@@ -27,6 +27,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), INTEGER(struct submission_row, practice),
 	TIME(struct submission_row, frozen_at_ms), INTEGER(struct submission_row, creator_id), BLOB(struct submission_row, sha256),
 	TEXT(struct submission_row, note), INTEGER(struct submission_row, withdrawn),
+	INTEGER(struct submission_row, hidden), TEXT(struct submission_row, hidden_reason),
 	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
 };
 #define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
@@ -34,6 +35,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.practice, " \
 	"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
+	"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
 	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l"))
@@ -154,16 +156,18 @@ static const struct statement PARTS = SELECT(struct part_row, PART_COLUMNS,
 
 /* ---- reading ---- */
 
+static bool is_owner(const struct request *request, const struct submission_row *row)
+{
+	return request->viewer.id && (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
+}
+
 static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
 {
 	int64_t id = path_number(request, 0);
 	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "ii", id, request->viewer.id);
+	if (!rc && row->hidden && !is_owner(request, row))
+		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
-}
-
-static bool is_owner(const struct request *request, const struct submission_row *row)
-{
-	return request->viewer.id && (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
 }
 
 static bool may_see_source(const struct request *request, const struct submission_row *row)

@@ -1,10 +1,10 @@
 #include "cgi/task_view.h"
 
+#include "cgi/keep.h"
 #include "cgi/markdown.h"
 #include "lib/scope.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <string.h>
 
 enum { description_heading = 3 }; /* below the page's name and "Description" */
@@ -136,8 +136,6 @@ static int read_view(struct request *request, struct arena *arena, struct task_v
 enum { kept_versions = 16 };
 struct kept { struct arena *arena; struct task_view view; };
 
-static pthread_key_t kept_key;
-
 static void free_kept(void *value)
 {
 	struct kept *kept = value;
@@ -146,23 +144,7 @@ static void free_kept(void *value)
 	free(kept);
 }
 
-static void make_key(void)
-{
-	pthread_key_create(&kept_key, free_kept);
-}
-
-/* The thread's array; where there is no memory for it, nothing is kept. */
-static struct kept *thread_kept(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, make_key);
-	struct kept *kept = pthread_getspecific(kept_key);
-	if (!kept && (kept = calloc(kept_versions, sizeof *kept)) && pthread_setspecific(kept_key, kept)) {
-		free(kept);
-		kept = NULL;
-	}
-	return kept;
-}
+static struct keep keep = KEEP(kept_versions * sizeof(struct kept), free_kept);
 
 static int read_unkept(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view)
 {
@@ -175,7 +157,7 @@ static int read_unkept(struct request *request, int64_t task_version_id, int64_t
 
 int task_view_get(struct request *request, int64_t task_version_id, int64_t revision, const struct task_view **view)
 {
-	struct kept *kept = thread_kept();
+	struct kept *kept = keep_of_thread(&keep);
 	if (!kept)
 		return read_unkept(request, task_version_id, revision, view);
 	struct kept *slot = &kept[task_version_id % kept_versions];

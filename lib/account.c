@@ -60,9 +60,13 @@ static const struct statement DELETE_BLOB = COMMAND(
 static const struct statement DELETE_SUBMISSIONS = COMMAND(
 	"DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id FROM ranking r WHERE r.user_id = submissions.user_id)");
 static const struct statement EMPTY_SUBMISSIONS = COMMAND(
-	"UPDATE submissions SET file_name = 'deleted.txt', sha256 = ? WHERE user_id = ?");
+	"UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', admin_note = NULL WHERE user_id = ?");
 static const struct statement EMPTY_STAGES = COMMAND(
-	"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL WHERE j.user_id = ?");
+	"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL "
+	"WHERE j.user_id = ?");
+static const struct statement EMPTY_REJUDGED_STAGES = COMMAND(
+	"UPDATE stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions s ON s.id = r.submission_id "
+	"SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL WHERE s.user_id = ?");
 static const struct statement DELETE_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 static const struct statement DELETE_TOKENS = COMMAND("DELETE FROM api_tokens WHERE user_id = ?");
 static const struct statement DELETE_OVERTAKINGS = COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)");
@@ -128,7 +132,7 @@ static int write_audit(struct database *db, struct arena *arena, int64_t user_id
 static int delete_account(struct database *db, void *context, struct error *error)
 {
 	static const struct statement *const rest[] = {
-		&EMPTY_STAGES, &DELETE_SESSIONS, &DELETE_TOKENS, &DELETE_OVERTAKINGS, &DELETE_UPLOADS, &FORGET_USER,
+		&EMPTY_STAGES, &EMPTY_REJUDGED_STAGES, &DELETE_SESSIONS, &DELETE_TOKENS, &DELETE_OVERTAKINGS, &DELETE_UPLOADS, &FORGET_USER,
 	};
 	cleanup_arena struct arena *arena = arena_new();
 	const int64_t user_id = *(const int64_t *)context;

@@ -17,12 +17,12 @@ static const struct statement DEVICES = SELECT(struct fleet_device, DEVICE_COLUM
 	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, "
 	"  g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
 	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, "
-	"  COALESCE(j.submission_id, c.challenger_id) AS submission_id, c.incumbent_id AS rival_id, j.progress "
+	"  COALESCE(j.submission_id, c.challenger_id, a.submission_id) AS submission_id, c.incumbent_id AS rival_id, j.progress "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"LEFT JOIN pauses whole ON whole.worker = w.name AND whole.uuid = '' "
 	"LEFT JOIN pauses one ON one.worker = w.name AND one.uuid = g.uuid "
 	"LEFT JOIN jobs j ON j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid "
-	"LEFT JOIN comparisons c ON c.id = j.comparison_id "
+	"LEFT JOIN comparisons c ON c.id = j.comparison_id LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id "
 	"ORDER BY w.name, g.model, g.uuid, j.id");
 
 int fleet_list(struct database *db, struct arena *arena, struct fleet_device **devices, size_t *count, struct error *error)

@@ -14,16 +14,17 @@ enum { job_most_attempts = 3 };
  * the worker is dead, its lease ends. */
 #define SQL_IS_STOPPING(job) "(" job ".state = 'cancelled' AND COALESCE(" job ".lease_expires > UTC_TIMESTAMP(3), FALSE))"
 
-/* A part of a statement: a result that has passed and is not ranked before an admin has looked at it (lib/review.h). */
-#define SQL_IS_HELD(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job ".verdict = 'passed')"
+/* A part of a statement: a result that has passed and is not ranked before an admin has looked at it (lib/review.h).
+ * One of a rejudging is none before it is applied. */
+#define SQL_IS_HELD(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL AND " job ".verdict = 'passed' AND " job ".submission_id IS NOT NULL)"
 
 /* A part of a statement: a job of mode ranked that has passed and has a time. */
 #define SQL_HAS_SCORE(submission, job) "(" submission ".mode = 'ranked' AND " job ".state = 'done' AND " job ".verdict = 'passed' AND " \
 	job ".score_ns IS NOT NULL AND NOT " SQL_IS_HELD(job) ")"
 
-/* A part of a statement: one that belongs into the ranking. Practice never does, nor what its author has withdrawn; what
- * ended after a freeze does not before that is lifted. */
-#define SQL_IS_RANKED(submission, job) "(" SQL_HAS_SCORE(submission, job) " AND " submission ".withdrawn_at IS NULL " \
+/* A part of a statement: one that belongs into the ranking. Practice never does, nor what its author has withdrawn or an
+ * admin hidden; what ended after a freeze does not before that is lifted. */
+#define SQL_IS_RANKED(submission, job) "(" SQL_HAS_SCORE(submission, job) " AND " submission ".withdrawn_at IS NULL AND " submission ".hidden_at IS NULL " \
 	"AND NOT " submission ".practice AND NOT EXISTS (SELECT 1 FROM leaderboards still WHERE still.id = " submission ".leaderboard_id " \
 	"AND " SQL_IS_WITHHELD("still", job) "))"
 

@@ -47,7 +47,9 @@ enum { NVML_EVENT_XID = 8 };           /* nvmlEventTypeXidCriticalError */
 	X(nvmlEventSetFree, event_set_free, (struct nvmlEventSet_st *set)) \
 	X(nvmlDeviceRegisterEvents, event_register, \
 		(struct nvmlDevice_st *device, unsigned long long kinds, struct nvmlEventSet_st *set)) \
-	X(nvmlEventSetWait_v2, event_wait, (struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms))
+	X(nvmlEventSetWait_v2, event_wait, (struct nvmlEventSet_st *set, struct nvml_event *event, unsigned int timeout_ms)) \
+	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
+	X(nvmlDeviceGetTemperature, temperature, (struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius))
 
 /* What podium-run reads beside a measurement. Each may be missing in an old driver, or answer that the GPU does not
  * say. The last one was renamed in driver 535; both names are there ever since. */

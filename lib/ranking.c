@@ -442,8 +442,20 @@ static bool same_ranking(const struct ranked_job *a, const struct ranked_job *b)
 	return a->task_version_id == b->task_version_id && strcmp(a->gpu, b->gpu) == 0;
 }
 
-static int insert_all(struct database *db, struct arena *arena, const struct ranked_job *jobs, size_t count,
+/* A leaderboard whose rankings are made anew, and whether comparisons follow from it. */
+struct rebuild { int64_t leaderboard_id; bool compares; };
+
+static int ask_for_comparisons(struct database *db, struct arena *arena, const struct ranking_key *key, const struct standing *standing,
 	struct error *error)
+{
+	int rc = comparison_withdraw(db, arena, key, error);
+	for (size_t i = 0; i < standing->count && i < ranking_compared_positions && !rc; i++)
+		rc = open_comparisons(db, key, standing, standing->entries[i].user_id, error);
+	return rc;
+}
+
+static int insert_all(struct database *db, struct arena *arena, const struct rebuild *rebuild, const struct ranked_job *jobs,
+	size_t count, struct error *error)
 {
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++) {
@@ -453,29 +465,37 @@ static int insert_all(struct database *db, struct arena *arena, const struct ran
 		struct standing standing;
 		if (!rc && last_of_ranking)
 			rc = update_positions(db, arena, &key, &standing, error);
+		if (!rc && last_of_ranking && rebuild->compares)
+			rc = ask_for_comparisons(db, arena, &key, &standing, error);
 	}
 	return rc;
 }
 
 static int rebuild_leaderboard(struct database *db, void *context, struct error *error)
 {
-	const struct id_row *leaderboard = context;
+	const struct rebuild *rebuild = context;
 	cleanup_arena struct arena *arena = arena_new();
 	struct id_row *locked, row;
 	struct ranked_job *jobs;
 	size_t count;
-	int rc = database_rows(db, arena, &LOCK_GPUS, &locked, &count, error, "i", leaderboard->id);
+	int rc = database_rows(db, arena, &LOCK_GPUS, &locked, &count, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", leaderboard->id);
+		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = database_rows(db, arena, &BEST_OF_ALL, &jobs, &count, error, "i", leaderboard->id);
+		rc = database_rows(db, arena, &BEST_OF_ALL, &jobs, &count, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = database_execute(db, &CLEAR, error, "i", leaderboard->id);
+		rc = database_execute(db, &CLEAR, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = insert_all(db, arena, jobs, count, error);
+		rc = insert_all(db, arena, rebuild, jobs, count, error);
 	if (!rc)
-		rc = baseline_rebuild(db, leaderboard->id, error);
-	return rc ? rc : records_rebuild(db, leaderboard->id, error);
+		rc = baseline_rebuild(db, rebuild->leaderboard_id, error);
+	return rc ? rc : records_rebuild(db, rebuild->leaderboard_id, error);
+}
+
+int ranking_renew(struct database *db, int64_t leaderboard_id, struct error *error)
+{
+	struct rebuild rebuild = { leaderboard_id, true };
+	return database_transaction(db, rebuild_leaderboard, &rebuild, error);
 }
 
 int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)
@@ -485,7 +505,8 @@ int ranking_rebuild(struct database *db, int64_t leaderboard_id, struct error *e
 	size_t count;
 	int rc = database_rows(db, arena, &LEADERBOARDS, &leaderboards, &count, error, "i", leaderboard_id);
 	for (size_t i = 0; i < count && !rc; i++) {
-		rc = database_transaction(db, rebuild_leaderboard, &leaderboards[i], error);
+		struct rebuild rebuild = { leaderboards[i].id, false };
+		rc = database_transaction(db, rebuild_leaderboard, &rebuild, error);
 		if (rc == ERROR_NOT_FOUND) /* deleted meanwhile */
 			rc = 0;
 	}

@@ -61,7 +61,7 @@ size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t
 /* Inside the transaction that finishes a passed ranked job: takes the job into the ranking if it is its
  * user's best there (or equal and earlier), brings positions and places up to date, and has it compared with its rivals.
  * Locks the leaderboard's GPU row first, so that two finishing jobs wait for each other. Practice, what its author has
- * withdrawn, and what ends while the ranking is frozen (lib/visibility.h) changes nothing. ERROR_NOT_FOUND for a job that is
+ * withdrawn or an admin hidden, and what ends while the ranking is frozen (lib/visibility.h) changes nothing. ERROR_NOT_FOUND for a job that is
  * none to be ranked, such as one that is held for review. What it changes for its user is noted with the job
  * (best_before_ns, place_before, place_after). */
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error);
@@ -75,6 +75,10 @@ int ranking_refresh(struct database *db, struct arena *arena, int64_t job_id, st
 struct ranking_ratio { double ratio, low, high; };
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,
 	struct error *error);
+
+/* After results of a leaderboard were replaced, hidden or shown again: brings its rankings up to date in the caller's
+ * transaction, cancels comparisons that have become pointless, and asks for those that are wanted now. */
+int ranking_renew(struct database *db, int64_t leaderboard_id, struct error *error);
 
 /* Recomputes the ranking of one leaderboard (0: of all), with its records, from the jobs and comparisons. Gives the same
  * rows. */

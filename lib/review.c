@@ -17,7 +17,8 @@ static const struct column JUDGED_TASK_COLUMNS[] = {
 };
 static const struct statement JUDGED_TASK = SELECT(struct judged_task, JUDGED_TASK_COLUMNS,
 	"SELECT j.gpu, JSON_VALUE(v.definition, '$.flops') AS flops, JSON_VALUE(v.definition, '$.bytes') AS bytes "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN task_versions v ON v.id = s.task_version_id WHERE j.id = ?");
+	"FROM jobs j LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions s ON s.id = COALESCE(j.submission_id, r.submission_id) "
+	"JOIN task_versions v ON v.id = s.task_version_id WHERE j.id = ?");
 
 struct timed_case { int64_t number; const char *spec; double mean_ns; };
 static const struct column TIMED_CASE_COLUMNS[] = {
@@ -143,18 +144,25 @@ static bool has_control(const char *text)
 	return false;
 }
 
-int review_reject(struct database *db, const struct review *review, const char *reason, struct error *error)
+int review_check_reason(struct arena *arena, const char *reason, const char **checked, struct error *error)
 {
-	cleanup_arena struct arena *arena = arena_new();
 	reason += strspn(reason, " ");
 	size_t length = strlen(reason);
 	while (length && reason[length - 1] == ' ')
 		length--;
 	if (!length)
-		return fail_field(error, "reason", "Say why the result is rejected; its author reads it.");
+		return fail_field(error, "reason", "Say why; the author reads it.");
 	if (length > review_most_reason_bytes)
 		return fail_field(error, "reason", "The reason is %zu bytes long; %d are allowed.", length, review_most_reason_bytes);
 	if (has_control(reason) || !text_is_utf8(reason, length))
 		return fail_field(error, "reason", "The reason must be one line of text without control characters.");
-	return decide(db, review, arena_strndup(arena, reason, length), error);
+	*checked = arena_strndup(arena, reason, length);
+	return 0;
+}
+
+int review_reject(struct database *db, const struct review *review, const char *reason, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	int rc = review_check_reason(arena, reason, &reason, error);
+	return rc ? rc : decide(db, review, reason, error);
 }

@@ -40,4 +40,8 @@ struct review {               /* what an admin decides about */
 int review_release(struct database *db, const struct review *review, struct error *error);
 int review_reject(struct database *db, const struct review *review, const char *reason, struct error *error);
 
+/* A reason that an author reads, without spaces around it: ERROR_INPUT with the field `reason` when it is none, is longer than
+ * review_most_reason_bytes, or is not one line of text. */
+int review_check_reason(struct arena *arena, const char *reason, const char **checked, struct error *error);
+
 #endif

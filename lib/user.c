@@ -101,9 +101,11 @@ bool user_password_matches(const struct user *user, const char *password)
 
 static const struct column USER_COLUMNS[] = {
 	INTEGER(struct user, id), TEXT(struct user, name), TEXT(struct user, password_hash), TEXT(struct user, role),
-	INTEGER(struct user, must_change_password), TIME(struct user, banned_at_ms), TIME(struct user, created_at_ms),
+	INTEGER(struct user, must_change_password), TIME(struct user, banned_at_ms), TIME(struct user, deleted_at_ms),
+	TIME(struct user, created_at_ms),
 };
-#define USER_FIELDS "id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, created_at AS created_at_ms"
+#define USER_FIELDS "id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, deleted_at AS deleted_at_ms, " \
+	"created_at AS created_at_ms"
 
 static const struct statement USER_BY_NAME = SELECT(struct user, USER_COLUMNS,
 	"SELECT " USER_FIELDS " FROM users WHERE name = ?");

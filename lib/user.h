@@ -24,7 +24,8 @@ struct user {
 	const char *password_hash;
 	const char *role;
 	int64_t must_change_password;
-	int64_t banned_at_ms; /* TIME_NULL: not banned */
+	int64_t banned_at_ms;  /* TIME_NULL: not banned */
+	int64_t deleted_at_ms; /* by himself (lib/account.h); TIME_NULL: not */
 	int64_t created_at_ms;
 };
 

@@ -22,6 +22,9 @@
 /* The visitor is the author of the submission, or an admin. */
 #define SQL_IS_OWNER(submission) "EXISTS (SELECT 1 FROM users owner WHERE owner.id = ? AND (owner.id = " submission ".user_id OR owner.role = 'admin'))"
 
+/* What an admin has hidden is its author's and admins'. */
+#define SQL_IS_SHOWN(submission) "(" submission ".hidden_at IS NULL OR " SQL_IS_OWNER(submission) ")"
+
 /* The source of a submission that the visitor may see. */
 #define SQL_MAY_SEE_SOURCE(submission, leaderboard) "((" leaderboard ".deadline <= UTC_TIMESTAMP(3) AND " leaderboard \
 	".sources_public_after_deadline) OR " SQL_IS_OWNER(submission) ")"

@@ -17,8 +17,8 @@ static const struct column WORK_COLUMNS[] = {
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
 	"SELECT s.task_version_id, l.secret_seed, IF(c.id IS NULL, s.mode, 'compare') AS mode, s.file_name, v.definition, "
 	"  b.content AS source, r.file_name AS rival_name, rb.content AS rival_source "
-	"FROM jobs j LEFT JOIN comparisons c ON c.id = j.comparison_id "
-	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) "
+	"FROM jobs j LEFT JOIN comparisons c ON c.id = j.comparison_id LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id "
+	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, a.submission_id) "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 "
 	"LEFT JOIN submissions r ON r.id = c.incumbent_id LEFT JOIN blobs rb ON rb.sha256 = r.sha256 WHERE j.id = ?");

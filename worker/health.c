@@ -67,7 +67,7 @@ void health_close(struct health *health)
 		health->nvml.stop();
 	if (health->nvml.library)
 		dlclose(health->nvml.library);
-	*health = (struct health){0};
+	*health = (struct health){ .reported = health->reported };
 }
 
 static const char *meaning_of(unsigned long long number)
@@ -79,12 +79,13 @@ static const char *meaning_of(unsigned long long number)
 }
 
 /* Whether one of the errors since the last look speaks against it. */
-static int read_errors(const struct health *health, const struct device *device, struct error *error)
+static int read_errors(struct health *health, const struct device *device, struct error *error)
 {
 	enum { most_errors = 1000 };
 	struct nvml_event event;
 	int rc = 0;
 	for (int i = 0; health->errors && i < most_errors && !health->nvml.event_wait(health->errors, &event, 0); i++) {
+		health->reported += event.kind == NVML_EVENT_XID;
 		const char *meaning = event.kind == NVML_EVENT_XID ? meaning_of(event.number) : NULL;
 		if (meaning && !rc)
 			rc = fail(error, ERROR_SYSTEM, "The %s %s has stopped working: the driver reports Xid %llu, %s.", device->model,

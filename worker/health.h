@@ -9,6 +9,7 @@
 #include "lib/nvml.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Start with all zero. */
 struct health {
@@ -16,6 +17,7 @@ struct health {
 	struct nvmlDevice_st *device;
 	struct nvmlEventSet_st *errors;  /* NULL: this driver reports none */
 	bool is_open;
+	int64_t reported;                /* errors of any kind that the driver has reported and vitals_keep has not taken yet */
 };
 
 /* Begins to listen to the device's errors; those from before are not heard. */

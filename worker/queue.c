@@ -37,9 +37,9 @@ static const struct statement TURNS = SELECT(struct turn, TURN_COLUMNS,
 
 static const struct column CLAIM_COLUMNS[] = {
 	INTEGER(struct claim, job_id), INTEGER(struct claim, fence), INTEGER(struct claim, attempt),
-	INTEGER(struct claim, submission_id),
+	INTEGER(struct claim, submission_id), INTEGER(struct claim, rejudged_id),
 };
-#define CLAIM "SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id FROM jobs "
+#define CLAIM "SELECT id AS job_id, fence + 1 AS fence, attempt + 1 AS attempt, submission_id, rejudged_id FROM jobs "
 /* The oldest of so many that is still free, which saves a try for each where many claim at the same moment. */
 enum { tried_at_once = 16 };
 static const struct statement LOCK_ONE_OF = SELECT(struct claim, CLAIM_COLUMNS,
@@ -57,7 +57,7 @@ static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE 
 /* ---- statements: keeping and giving back ---- */
 
 static const struct statement HOLD = SELECT(struct claim, CLAIM_COLUMNS,
-	"SELECT id AS job_id, fence, attempt, submission_id FROM jobs "
+	"SELECT id AS job_id, fence, attempt, submission_id, rejudged_id FROM jobs "
 	"WHERE id = ? AND fence = ? AND state = 'running' FOR UPDATE");
 static const struct statement RENEW = COMMAND(
 	"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, progress = ? "

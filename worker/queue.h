@@ -14,7 +14,8 @@
 
 struct claim {
 	int64_t job_id, fence, attempt;  /* attempt: 1 for the first */
-	int64_t submission_id;           /* SQL_NULL_INTEGER: the job compares two of them (lib/comparison.h) */
+	int64_t submission_id;           /* SQL_NULL_INTEGER: the job compares two of them (lib/comparison.h), or is rejudged */
+	int64_t rejudged_id;             /* SQL_NULL_INTEGER: it is not computed for a rejudging (lib/rejudging.h) */
 };
 
 struct claimant {                        /* a device of a registered worker */

@@ -232,7 +232,8 @@ static int write_ratio(const struct writing *to, const json_t *event, struct err
 /* Written when all cases are there, so that their times can be looked at. */
 static int write_verdict(const struct writing *to, const json_t *event, struct error *error)
 {
-	bool is_comparison = to->claim->submission_id == SQL_NULL_INTEGER;
+	bool is_rejudged = to->claim->rejudged_id != SQL_NULL_INTEGER;
+	bool is_comparison = to->claim->submission_id == SQL_NULL_INTEGER && !is_rejudged;
 	const char *verdict = text_of(event, "verdict"), *reason = text_of(event, "reason"), *objection = NULL;
 	double score_ns = is_comparison ? NAN : real_of(event, "score_ns");
 	bool failed = verdict_from_name(verdict) == VERDICT_INTERNAL_ERROR;
@@ -244,7 +245,7 @@ static int write_verdict(const struct writing *to, const json_t *event, struct e
 			to->claim->job_id);
 	if (!rc && is_comparison)
 		return write_ratio(to, event, error);
-	return rc || isnan(score_ns) || objection ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
+	return rc || isnan(score_ns) || objection || is_rejudged ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
 }
 
 static const struct kind {

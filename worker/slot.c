@@ -367,7 +367,9 @@ static int check_device(struct slot *slot, struct error *error)
 	if (!is_due || (quarantine_has_begun(&slot->quarantine) && !quarantine_is_over(&slot->quarantine, slot->db)))
 		return quarantine_error(&slot->quarantine, error);
 	slot->checked_at_ms = clock_ms();
-	if (health_check(&slot->health, slot->device, error)) {
+	int rc = health_check(&slot->health, slot->device, error);
+	vitals_keep(&slot->vitals, slot->db, slot->config->worker_name, slot->device, &slot->health);
+	if (rc) {
 		quarantine_begin(&slot->quarantine, slot->db, error);
 		return quarantine_error(&slot->quarantine, error);
 	}

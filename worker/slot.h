@@ -9,6 +9,7 @@
 #include "worker/assignment.h"
 #include "worker/health.h"
 #include "worker/quarantine.h"
+#include "worker/vitals.h"
 
 #include <pthread.h>
 
@@ -25,6 +26,7 @@ struct slot {
 	struct runner runner;
 	struct device_lock lock;
 	struct health health;
+	struct vitals vitals;
 	int64_t checked_at_ms;      /* when the device was last asked whether it works */
 	struct quarantine quarantine;
 	int failed_jobs;            /* in a row, through this machine: the more, the longer others have to take the next one */

@@ -127,7 +127,7 @@ for (const [role, enter] of Object.entries(ROLES))
 		if (role !== 'a visitor')
 			wanted.push('/account', '/account/sessions', '/account/tokens', '/account/data', '/account/delete', '/leaderboard/*/mine');
 		if (role === 'an admin')
-			wanted.push('/admin', '/admin/review', '/admin/workers', '/admin/users', '/admin/audit', '/admin/leaderboards/new', '/admin/leaderboard/*/edit', '/admin/leaderboard/*/delete');
+			wanted.push('/admin', '/admin/review', '/admin/workers', '/admin/submissions', '/admin/rejudgings', '/admin/announcements', '/admin/users', '/admin/audit', '/admin/leaderboards/new', '/admin/leaderboard/*/edit', '/admin/leaderboard/*/delete');
 		for (const one of wanted)
 			assert.ok(shapes.has(one), `no link leads to ${one}; there are ${[...shapes]}`);
 	});

@@ -419,7 +419,9 @@ def nobody_comes_back_as_a_deleted_account():
 	name = sql("SELECT name FROM users WHERE deleted_at IS NOT NULL")[0][0]
 	for password in ("", PASSWORD):
 		equal(Client(site.url).post("/login", [("name", name), ("password", password)]).status, 422)
-	equal(admin.post("/admin/users", [("user", name), ("action", "reset")], form="/account").status, 409)
+	for action in ("link", "role", "unban"):
+		equal(admin.post("/admin/users", [("user", name), ("action", action), ("role", "admin")], form="/account").status, 409)
+	equal(admin.get(f"/admin/users/{name}/ban").status, 409)
 	equal(sql(f"SELECT password_hash FROM users WHERE name = '{name}'"), [[""]])
 	answer = whole(Client(site.url).post("/register", [("name", "Deleted-User-77"), ("password", PASSWORD)]))
 	equal(answer.status, 422)

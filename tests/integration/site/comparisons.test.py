@@ -315,7 +315,7 @@ def banning_one_of_the_two_cancels_what_waits():
 	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
 	sql("UPDATE jobs SET state = 'queued', fence = fence + 1, lease_owner = NULL, lease_device = NULL WHERE comparison_id IS NOT NULL AND state = 'running'")
 	equal(comparison(), "queued")
-	answer = admin.post("/admin/users", [("user", "ada"), ("action", "ban")], form="/admin/users")
+	answer = admin.post("/admin/users/ada/ban", [("name", "ada")])
 	equal(answer.status, 303)
 	equal(comparison("CONCAT(state, ', ', reason)"), "cancelled, The account of one of the two was banned or deleted before they were compared.")
 	lacks(words(anyone, "/leaderboard/small"), "under way")

@@ -136,6 +136,7 @@ ITS_OWN = {
 	"/compare": ["/compare?a={ada}&b={bob}"],
 	"/comparison/*": ["/comparison/{comparison}"],
 	"/comparison/*/status": ["/comparison/{comparison}/status"],
+	"/admin/submission/*": ["/admin/submission/{ada}"],
 	"/admin/leaderboard/*/edit": ["/admin/leaderboard/small/edit"],
 	"/admin/leaderboard/*/delete": ["/admin/leaderboard/small/delete"],
 	"/admin/leaderboard/*/publishing": ["/admin/leaderboard/small/publishing"],
@@ -153,6 +154,9 @@ ELSEWHERE = {
 	"/archive": ["/archive"], "/join": ["/join"], "/account": ["/account"], "/admin": ["/admin"], "/admin/invites": ["/admin/invites"],
 	"/admin/leaderboards/new": ["/admin/leaderboards/new"], "/admin/sets/new": ["/admin/sets/new"], "/admin/sets/*": ["/admin/sets/1"],
 	"/admin/host/*": ["/admin/host/none"], "/admin/workers": ["/admin/workers"], "/admin/review": ["/admin/review"],
+	"/admin/submissions": ["/admin/submissions"], "/admin/announcements": ["/admin/announcements"], "/admin/rejudgings": ["/admin/rejudgings"],
+	"/admin/rejudgings/*": ["/admin/rejudgings/1"], "/admin/device/*/*": ["/admin/device/none/H200"], "/password/*": ["/password/none"],
+	"/admin/users/*/ban": ["/admin/users/ada/ban"],
 	"/admin/users": ["/admin/users"], "/admin/audit": ["/admin/audit"], "/language/*": ["/language/py"],
 	"/language/*/*": ["/language/py/eval.py"], "/judge": ["/judge"], "/register": ["/register"], "/login": ["/login"], "/healthz": ["/healthz"],
 }

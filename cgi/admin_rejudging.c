@@ -1,0 +1,191 @@
+/* Rejudging: what was rejudged, a form for more, and the preview that an admin applies or discards. */
+#include "cgi/admin_rejudging.h"
+
+#include "cgi/pages.h"
+#include "lib/scope.h"
+#include "templates/admin_rejudging.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_rejudgings = 50, results_per_page = 100, reload_s = 5 };
+
+/* ---- the list and the form ---- */
+
+bool rejudging_is_wrong(const struct rejudgings_view *view, const char *field)
+{
+	return view->error && strcmp(view->field, field) == 0;
+}
+
+static const struct column CHOICE_COLUMNS[] = { TEXT(struct rejudging_choice, name) };
+static const struct statement LEADERBOARDS = SELECT(struct rejudging_choice, CHOICE_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
+static const struct statement GPUS = SELECT(struct rejudging_choice, CHOICE_COLUMNS,
+	"SELECT DISTINCT gpu AS name FROM leaderboard_gpus ORDER BY gpu");
+
+static int read_list(struct request *request, struct rejudgings_view *view, struct error *error)
+{
+	struct rejudging *rejudgings;
+	struct rejudging_choice *leaderboards, *gpus;
+	int rc = rejudgings_list(request->db, request->arena, most_rejudgings, &rejudgings, &view->count, error);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &LEADERBOARDS, &leaderboards, &view->leaderboard_count, error, "");
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &GPUS, &gpus, &view->gpu_count, error, "");
+	if (rc)
+		return rc;
+	view->rejudgings = rejudgings;
+	view->leaderboards = leaderboards;
+	view->gpus = gpus;
+	return 0;
+}
+
+static int show_list(struct request *request, struct rejudgings_view *view)
+{
+	struct error error = {0};
+	int rc = read_list(request, view, &error);
+	if (rc) {
+		*request->error = error;
+		return rc;
+	}
+	struct page page = page_make(request, "Rejudging", "admin");
+	admin_rejudgings_page(&request->body, &page, view);
+	return 0;
+}
+
+static const char *query_or(const struct request *request, const char *name, const char *otherwise)
+{
+	const char *value = request_query(request, name);
+	return value ? value : otherwise;
+}
+
+/* Links from elsewhere bring along what is meant. */
+int page_rejudgings(struct request *request)
+{
+	struct rejudgings_view view = {
+		.scope = query_or(request, "scope", "top"), .leaderboard = query_or(request, "leaderboard", ""),
+		.submission = query_or(request, "submission", ""), .user = query_or(request, "user", ""),
+		.top = query_or(request, "top", "10"), .gpu = query_or(request, "gpu", ""),
+	};
+	return show_list(request, &view);
+}
+
+static int start(struct request *request, const struct rejudgings_view *view, int64_t *id)
+{
+	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	struct rejudging_order order = {
+		.leaderboard = view->leaderboard, .submission_id = strtoll(view->submission, NULL, 10), .user = view->user,
+		.top = strtoll(view->top, NULL, 10), .gpu = view->gpu, .by = &by,
+	};
+	if (rejudging_scope_from_name(view->scope, &order.scope))
+		return fail_field(request->error, "scope", "Choose what is rejudged.");
+	return rejudging_start(request->db, request->arena, &order, id, request->error);
+}
+
+int action_rejudgings(struct request *request)
+{
+	struct rejudgings_view view = {
+		.scope = request_form_or(request, "scope", ""), .leaderboard = request_form_or(request, "leaderboard", ""),
+		.submission = request_form_or(request, "submission", ""), .user = request_form_or(request, "user", ""),
+		.top = request_form_or(request, "top", ""), .gpu = request_form_or(request, "gpu", ""),
+	};
+	int64_t id;
+	int rc = start(request, &view, &id);
+	if (!rc)
+		return redirect(request, "/admin/rejudgings/%lld", (long long)id);
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	view.field = arena_strdup(request->arena, request->error->field);
+	view.error = arena_strdup(request->arena, request->error->text);
+	return show_list(request, &view);
+}
+
+/* ---- one ---- */
+
+static int read_preview(struct request *request, struct rejudging_view *view, struct error *error)
+{
+	struct rank_change *changes;
+	view->has_preview = strcmp(view->rejudging->state, "open") == 0 && !view->rejudging->waiting;
+	if (!view->has_preview)
+		return 0;
+	int rc = rejudging_preview(request->db, request->arena, view->rejudging, &changes, &view->change_count, error);
+	view->changes = rc ? NULL : changes;
+	return rc;
+}
+
+static int read_one(struct request *request, struct rejudging *rejudging, struct rejudging_view *view, struct error *error)
+{
+	struct rejudged_result *results;
+	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), rejudging, error);
+	view->rejudging = rejudging;
+	if (!rc)
+		rc = paging_make(&view->paging, rejudging->jobs, results_per_page, query_number(request, "page", 1), error);
+	if (!rc)
+		rc = rejudging_results(request->db, request->arena, rejudging->id, (view->paging.page - 1) * results_per_page, results_per_page,
+			&results, &view->count, error);
+	view->results = rc ? NULL : results;
+	return rc ? rc : read_preview(request, view, error);
+}
+
+static const char *notice_of(const struct request *request, const struct rejudging *rejudging)
+{
+	if (!request_query(request, "done"))
+		return NULL;
+	return strcmp(rejudging->state, "applied") == 0 ? "The new results are in their places, and the rankings follow them."
+		: "The rejudging is discarded; every result is what it was.";
+}
+
+static int show_one(struct request *request, struct rejudging_view *view)
+{
+	struct error error = {0};
+	struct rejudging rejudging;
+	int rc = read_one(request, &rejudging, view, &error);
+	if (rc) {
+		*request->error = error;
+		return rc;
+	}
+	struct page page = page_make(request, arena_printf(request->arena, "Rejudging %lld", (long long)rejudging.id), "admin");
+	page.notice = notice_of(request, &rejudging);
+	page.refresh_s = rejudging.waiting ? reload_s : 0;
+	admin_rejudging_page(&request->body, &page, view);
+	return 0;
+}
+
+int page_rejudging(struct request *request)
+{
+	struct rejudging_view view = { .typed = "" };
+	return show_one(request, &view);
+}
+
+/* Both ways of ending it need the leaderboard's name, typed. */
+static int end(struct request *request, const char *typed)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct database *db, int64_t id, const struct actor *by, struct error *error);
+	} endings[] = { { "apply", rejudging_apply }, { "discard", rejudging_discard } };
+	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	struct rejudging rejudging;
+	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), &rejudging, request->error);
+	if (rc)
+		return rc;
+	if (strcmp(typed, rejudging.leaderboard) != 0)
+		return fail_field(request->error, "name", "This is not the leaderboard’s name, so nothing was changed; type %s.", rejudging.leaderboard);
+	for (size_t i = 0; i < COUNT(endings); i++)
+		if (strcmp(endings[i].name, request_form_or(request, "action", "")) == 0)
+			return endings[i].run(request->db, rejudging.id, &by, request->error);
+	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+}
+
+int action_rejudging(struct request *request)
+{
+	struct rejudging_view view = { .typed = request_form_or(request, "name", "") };
+	int rc = end(request, view.typed);
+	if (!rc)
+		return redirect(request, "/admin/rejudgings/%lld?done=1", (long long)path_number(request, 0));
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	view.error = arena_strdup(request->arena, request->error->text);
+	return show_one(request, &view);
+}

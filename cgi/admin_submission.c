@@ -1,0 +1,171 @@
+/* Submissions as admins see them: finding one; hiding it, holding its results, a note about it. */
+#include "cgi/admin_submission.h"
+
+#include "cgi/pages.h"
+#include "cgi/paging.h"
+#include "lib/hiding.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "templates/admin_submission.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { submissions_per_page = 100 };
+
+static const struct column SUBMISSION_COLUMNS[] = {
+	INTEGER(struct admin_submission, id), TIME(struct admin_submission, submitted_at_ms), TIME(struct admin_submission, hidden_at_ms),
+	TEXT(struct admin_submission, user), TEXT(struct admin_submission, leaderboard), TEXT(struct admin_submission, file_name),
+	TEXT(struct admin_submission, mode), TEXT(struct admin_submission, hidden_reason), TEXT(struct admin_submission, note),
+	TEXT(struct admin_submission, results),
+};
+/* The page's rows are found by numbers alone, in an index that suits what is asked for; the rest is looked up for these. */
+#define SUBMISSIONS(numbers) SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
+	"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS user, l.name AS leaderboard, s.file_name, " \
+	"  s.mode, s.hidden_reason, s.admin_note AS note, " \
+	"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
+	"FROM (" numbers ") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
+#define LATEST(condition) SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id < ? AND " condition " ORDER BY s.id DESC LIMIT ?")
+#define OF_USER "s.user_id = (SELECT id FROM users WHERE name = ?)"
+#define OF_LEADERBOARD "s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = ?)"
+static const struct statement ONE = SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id = ?");
+
+/* Each takes the user's name and the leaderboard's, "" where it does not matter. */
+static const struct search {
+	bool user, leaderboard, hidden;
+	struct statement statement;
+} SEARCHES[] = {
+	{ false, false, false, LATEST("'' IN (?) AND '' IN (?)") },
+	{ true, false, false, LATEST(OF_USER " AND '' IN (?)") },
+	{ false, true, false, LATEST("'' IN (?) AND " OF_LEADERBOARD) },
+	{ true, true, false, LATEST(OF_USER " AND " OF_LEADERBOARD) },
+	{ false, false, true, LATEST("'' IN (?) AND '' IN (?) AND s.hidden_at IS NOT NULL") },
+	{ true, false, true, LATEST(OF_USER " AND '' IN (?) AND s.hidden_at IS NOT NULL") },
+	{ false, true, true, LATEST("'' IN (?) AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
+	{ true, true, true, LATEST(OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
+};
+
+/* ---- finding ---- */
+
+/* Columns of names are ASCII; what is no name is nobody's. */
+static bool can_be_found(const struct submissions_view *view)
+{
+	return (!*view->user || text_is_user_name(view->user)) && (!*view->leaderboard || text_is_leaderboard_name(view->leaderboard));
+}
+
+static int find(struct request *request, struct submissions_view *view)
+{
+	struct admin_submission *rows;
+	const struct search *search = SEARCHES;
+	if (!can_be_found(view))
+		return 0;
+	while (search->user != (*view->user != 0) || search->leaderboard != (*view->leaderboard != 0) || search->hidden != view->hidden)
+		search++;
+	int rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count, request->error, "issi",
+		query_number(request, "before", INT64_MAX), view->user, view->leaderboard, (int64_t)submissions_per_page + 1);
+	if (rc)
+		return rc;
+	view->rows = rows;
+	if (view->count > submissions_per_page) {
+		view->count = submissions_per_page;
+		view->before = rows[view->count - 1].id;
+	}
+	return 0;
+}
+
+static const char *query_or_nothing(const struct request *request, const char *name)
+{
+	const char *value = request_query(request, name);
+	return value ? value : "";
+}
+
+int page_admin_submissions(struct request *request)
+{
+	struct submissions_view view = {
+		.user = query_or_nothing(request, "user"), .leaderboard = query_or_nothing(request, "leaderboard"),
+		.number = query_or_nothing(request, "number"), .hidden = request_query(request, "hidden"),
+	};
+	int64_t number = query_number(request, "number", 0);
+	if (number)
+		return redirect(request, "/admin/submission/%lld", (long long)number);
+	int rc = find(request, &view);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, "Submissions", "admin");
+	admin_submissions_page(&request->body, &page, &view);
+	return 0;
+}
+
+/* ---- one ---- */
+
+static const char *notice_of(const struct request *request)
+{
+	static const struct { const char *done, *sentence; } notices[] = {
+		{ "hide", "The submission is hidden and not ranked; its author reads your reason." },
+		{ "show", "The submission is seen and ranked again." },
+		{ "hold", "What has passed of it is held until it is released or rejected." },
+		{ "note", "The note was stored." },
+	};
+	const char *done = query_or_nothing(request, "done");
+	for (size_t i = 0; i < COUNT(notices); i++)
+		if (strcmp(notices[i].done, done) == 0)
+			return notices[i].sentence;
+	return NULL;
+}
+
+static int show(struct request *request, struct admin_submission_view *view)
+{
+	struct admin_submission row;
+	struct error error = {0};
+	int rc = database_row(request->db, request->arena, &ONE, &row, &error, "i", path_number(request, 0));
+	if (rc == ERROR_NOT_FOUND)
+		return fail(request->error, rc, "There is no submission with this number.");
+	if (rc) {
+		*request->error = error;
+		return rc;
+	}
+	view->row = &row;
+	view->note = view->note ? view->note : row.note ? row.note : "";
+	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
+	page.notice = notice_of(request);
+	admin_submission_page(&request->body, &page, view);
+	return 0;
+}
+
+int page_admin_submission(struct request *request)
+{
+	struct admin_submission_view view = { .reason = "" };
+	return show(request, &view);
+}
+
+static int act(struct request *request, const char *action)
+{
+	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
+	const char *reason = request_form_or(request, "reason", "");
+	int64_t id = path_number(request, 0);
+	if (strcmp(action, "hide") == 0)
+		return submission_hide(request->db, id, reason, &by, request->error);
+	if (strcmp(action, "show") == 0)
+		return submission_show(request->db, id, &by, request->error);
+	if (strcmp(action, "hold") == 0)
+		return submission_hold(request->db, id, reason, &by, request->error);
+	if (strcmp(action, "note") == 0)
+		return submission_admin_note(request->db, id, request_form_or(request, "note", ""), &by, request->error);
+	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+}
+
+int action_admin_submission(struct request *request)
+{
+	const char *action = request_form_or(request, "action", "");
+	struct admin_submission_view view = { .reason = request_form_or(request, "reason", ""), .note = request_form(request, "note") };
+	int rc = act(request, action);
+	if (!rc)
+		return redirect(request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	view.field = arena_strdup(request->arena, request->error->field);
+	view.error = arena_strdup(request->arena, request->error->text);
+	return show(request, &view);
+}

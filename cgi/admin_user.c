@@ -1,0 +1,306 @@
+/* Users: their roles, bans, links to choose a password, and accounts that an admin makes for others. */
+#include "cgi/admin.h"
+
+#include "cgi/pages.h"
+#include "cgi/paging.h"
+#include "lib/comparison.h"
+#include "lib/password_link.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "templates/admin_users.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { users_per_page = 100 };
+
+static const struct column USER_COLUMNS[] = {
+	INTEGER(struct admin_user, id), TEXT(struct admin_user, name), TEXT(struct admin_user, role),
+	INTEGER(struct admin_user, must_change_password), TIME(struct admin_user, banned_at_ms),
+	TIME(struct admin_user, deleted_at_ms), TIME(struct admin_user, created_at_ms), TIME(struct admin_user, seen_at_ms), INTEGER(struct admin_user, submissions),
+};
+static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
+	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, u.deleted_at AS deleted_at_ms, "
+	"u.created_at AS created_at_ms, "
+	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id) AS seen_at_ms, "
+	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id) AS submissions "
+	"FROM users u WHERE LOCATE(?, u.name) ORDER BY u.name LIMIT ? OFFSET ?");
+
+/* A name is ASCII; other letters can be in none, and the column could not be compared with them. */
+static bool may_be_in_a_name(const char *search)
+{
+	for (const char *c = search; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			return false;
+	return true;
+}
+
+static int show_users(struct request *request, struct users_view *view)
+{
+	const char *search = request_query(request, "q");
+	view->search = search ? search : "";
+	view->number = query_number(request, "page", 1);
+	view->viewer_id = request->viewer.id;
+	if (may_be_in_a_name(view->search)) {
+		struct error error = {0};
+		int rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count, &error, "sii", view->search,
+			(int64_t)users_per_page + 1, (view->number - 1) * users_per_page);
+		if (rc) {
+			*request->error = error;
+			return rc;
+		}
+	}
+	view->has_next = view->count > users_per_page;
+	view->count -= view->has_next;
+	struct page page = page_make(request, "Users", "admin");
+	if (request_query(request, "done"))
+		page.notice = "The change was made; the audit log has it.";
+	admin_users_page(&request->body, &page, view);
+	return 0;
+}
+
+int page_admin_users(struct request *request)
+{
+	struct users_view view = { .invited_name = "" };
+	return show_users(request, &view);
+}
+
+/* One change to one user. */
+struct user_change {
+	struct request *request;
+	const struct user *user;
+	const char *name;         /* of one who is to be made */
+	enum role role;
+	password_link_text link;
+};
+
+static int write_audit(struct database *db, const struct user_change *change, const char *action, const char *detail,
+	struct error *error)
+{
+	const struct request *request = change->request;
+	return audit(db, request->viewer.id, request->viewer.name, request->address, action, change->user->name, detail, error);
+}
+
+static int store_role(struct database *db, void *context, struct error *error)
+{
+	const struct user_change *change = context;
+	const char *detail = arena_printf(change->request->arena, "role: %s, was %s", role_name(change->role), change->user->role);
+	int rc = user_set_role(db, change->user->id, change->role, error);
+	return rc ? rc : write_audit(db, change, "user.role", detail, error);
+}
+
+static const struct statement BAN = COMMAND("UPDATE users SET banned_at = COALESCE(banned_at, UTC_TIMESTAMP(3)) WHERE id = ?");
+static const struct statement UNBAN = COMMAND("UPDATE users SET banned_at = NULL WHERE id = ?");
+static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
+static const struct statement END_LINKS = COMMAND("DELETE FROM password_links WHERE user_id = ?");
+static const struct statement CANCEL_JOBS = COMMAND(
+	"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'cancelled', j.verdict = 'cancelled', "
+	"j.reason = 'The account was banned before the job began.', j.finished_at = UTC_TIMESTAMP(3) "
+	"WHERE s.user_id = ? AND j.state = 'queued'");
+
+static int store_ban(struct database *db, void *context, struct error *error)
+{
+	const struct user_change *change = context;
+	int64_t id = change->user->id;
+	int rc = database_execute(db, &BAN, error, "i", id);
+	if (!rc)
+		rc = database_execute(db, &END_SESSIONS, error, "i", id);
+	if (!rc)
+		rc = database_execute(db, &CANCEL_JOBS, error, "i", id);
+	const char *detail = arena_printf(change->request->arena, "banned; %llu queued jobs cancelled, every session ended",
+		(unsigned long long)database_affected(db));
+	if (!rc)
+		rc = database_execute(db, &END_LINKS, error, "i", id);
+	if (!rc)
+		rc = comparison_withdraw_user(db, id, error);
+	return rc ? rc : write_audit(db, change, "user.ban", detail, error);
+}
+
+static int store_unban(struct database *db, void *context, struct error *error)
+{
+	const struct user_change *change = context;
+	int rc = database_execute(db, &UNBAN, error, "i", change->user->id);
+	return rc ? rc : write_audit(db, change, "user.unban", "may log in and submit again", error);
+}
+
+static int change_role(struct user_change *change, struct users_view *view)
+{
+	(void)view;
+	struct request *request = change->request;
+	if (role_from_name(request_form_or(request, "role", ""), &change->role))
+		return fail(request->error, ERROR_INPUT, "Choose a role: participant, creator or admin.");
+	return database_transaction(request->db, store_role, change, request->error);
+}
+
+static int unban(struct user_change *change, struct users_view *view)
+{
+	(void)view;
+	return database_transaction(change->request->db, store_unban, change, change->request->error);
+}
+
+/* ---- links ---- */
+
+static int store_link(struct database *db, void *context, struct error *error)
+{
+	struct user_change *change = context;
+	const char *detail = arena_printf(change->request->arena, "a link to choose a password was made; it works once, for %d hours",
+		password_link_hours);
+	int rc = password_link_make(db, change->user->id, change->request->viewer.name, change->link, error);
+	return rc ? rc : write_audit(db, change, "user.link", detail, error);
+}
+
+/* The link is on the page that answers this form and nowhere else. */
+static int make_link(struct user_change *change, struct users_view *view)
+{
+	struct request *request = change->request;
+	if (change->user->banned_at_ms != TIME_NULL)
+		return fail(request->error, ERROR_INPUT, "%s was banned, so a link would not work; lift the ban first.", change->user->name);
+	int rc = database_transaction(request->db, store_link, change, request->error);
+	view->link_name = change->user->name;
+	view->link = arena_printf(request->arena, "%s/password/%s", request->config->public_url, change->link);
+	return rc;
+}
+
+static const struct user_action {
+	const char *name;
+	int (*run)(struct user_change *change, struct users_view *view);
+} USER_ACTIONS[] = {
+	{ "role", change_role }, { "unban", unban }, { "link", make_link },
+};
+
+/* Otherwise the last admin could lock everybody out. */
+static int find_other(struct request *request, const char *name, struct user *user)
+{
+	int rc = text_is_user_name(name) ? user_by_name(request->db, request->arena, name, user, request->error)
+		: fail(request->error, ERROR_NOT_FOUND, "There is no such user.");
+	if (!rc && user->id == request->viewer.id)
+		rc = fail(request->error, ERROR_INPUT, "You cannot change your own account here; ask another admin, "
+			"and change your password on your account's page.");
+	if (!rc && user->deleted_at_ms != TIME_NULL)
+		rc = fail(request->error, ERROR_CONFLICT, "The user has deleted this account, so there is nothing to change.");
+	return rc;
+}
+
+static int run_user_action(struct request *request, struct users_view *view)
+{
+	const char *action = request_form_or(request, "action", "");
+	struct user user;
+	int rc = find_other(request, request_form_or(request, "user", ""), &user);
+	if (rc)
+		return rc;
+	struct user_change change = { .request = request, .user = &user };
+	for (size_t i = 0; i < COUNT(USER_ACTIONS); i++)
+		if (strcmp(USER_ACTIONS[i].name, action) == 0)
+			return USER_ACTIONS[i].run(&change, view);
+	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+}
+
+/* The page again with what came of it: a link that is shown this once, or a sentence. */
+static int answer(struct request *request, int rc, struct users_view *view)
+{
+	if (rc && rc != ERROR_INPUT && rc != ERROR_CONFLICT)
+		return rc;
+	if (!rc && !view->link)
+		return redirect(request, "/admin/users?done=1");
+	request->status = !rc ? 200 : rc == ERROR_CONFLICT ? 409 : 422;
+	view->error = rc ? arena_strdup(request->arena, request->error->text) : NULL;
+	return show_users(request, view);
+}
+
+int action_admin_user(struct request *request)
+{
+	struct users_view view = { .invited_name = "" };
+	return answer(request, run_user_action(request, &view), &view);
+}
+
+/* ---- accounts for others ---- */
+
+/* Nobody knows it: who is invited chooses his own with the link. */
+static const char *make_password(struct arena *arena)
+{
+	unsigned char secret[32];
+	char *password = arena_alloc(arena, 2 * sizeof secret + 1);
+	randombytes_buf(secret, sizeof secret);
+	return sodium_bin2hex(password, 2 * sizeof secret + 1, secret, sizeof secret);
+}
+
+static int store_invitation(struct database *db, void *context, struct error *error)
+{
+	struct user_change *change = context;
+	struct user user = { .name = change->name, .banned_at_ms = TIME_NULL, .deleted_at_ms = TIME_NULL };
+	const char *detail = arena_printf(change->request->arena, "an account with the role %s was made; its link works once, for %d hours",
+		role_name(change->role), password_link_hours);
+	int rc = user_create(db, change->name, make_password(change->request->arena), change->role, false, &user.id, error);
+	change->user = &user;
+	if (!rc)
+		rc = password_link_make(db, user.id, change->request->viewer.name, change->link, error);
+	if (!rc)
+		rc = write_audit(db, change, "user.invite", detail, error);
+	change->user = NULL;
+	return rc;
+}
+
+int action_admin_invite(struct request *request)
+{
+	struct users_view view = { .invited_name = request_form_or(request, "name", "") };
+	struct user_change change = { .request = request, .name = view.invited_name };
+	int rc = role_from_name(request_form_or(request, "role", ""), &change.role)
+		? fail(request->error, ERROR_INPUT, "Choose a role: participant, creator or admin.")
+		: database_transaction(request->db, store_invitation, &change, request->error);
+	if (!rc) {
+		view.link_name = view.invited_name;
+		view.link = arena_printf(request->arena, "%s/password/%s", request->config->public_url, change.link);
+		view.invited_name = "";
+	}
+	return answer(request, rc, &view);
+}
+
+/* ---- bans ---- */
+
+static const struct column EXTENT_COLUMNS[] = {
+	INTEGER(struct ban_form, sessions), INTEGER(struct ban_form, waiting), INTEGER(struct ban_form, running),
+};
+static const struct statement EXTENT = SELECT(struct ban_form, EXTENT_COLUMNS,
+	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id AND expires_at > UTC_TIMESTAMP(3)) AS sessions, "
+	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'queued') AS waiting, "
+	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'running') AS running FROM users u WHERE u.id = ?");
+
+static int show_ban(struct request *request, const struct user *user)
+{
+	struct ban_form form;
+	const char *wrong = form_error(request, "name");
+	wrong = wrong ? arena_strdup(request->arena, wrong) : NULL;
+	int rc = database_row(request->db, request->arena, &EXTENT, &form, request->error, "i", user->id);
+	if (rc)
+		return rc;
+	form.name = user->name;
+	form.typed = request_form_or(request, "name", "");
+	form.error = wrong;
+	struct page page = page_make(request, arena_printf(request->arena, "Ban %s", user->name), "admin");
+	admin_ban_page(&request->body, &page, &form);
+	return 0;
+}
+
+int page_admin_ban(struct request *request)
+{
+	struct user user;
+	int rc = find_other(request, request->path_parameters[0], &user);
+	return rc ? rc : show_ban(request, &user);
+}
+
+int action_admin_ban(struct request *request)
+{
+	struct user user;
+	struct user_change change = { .request = request, .user = &user };
+	int rc = find_other(request, request->path_parameters[0], &user);
+	if (rc)
+		return rc;
+	if (strcmp(request_form_or(request, "name", ""), user.name) != 0) {
+		fail_field(request->error, "name", "This is not the user’s name, so nobody was banned; type %s.", user.name);
+		request->status = 422;
+		return show_ban(request, &user);
+	}
+	rc = database_transaction(request->db, store_ban, &change, request->error);
+	return rc ? rc : redirect(request, "/admin/users?done=1");
+}

@@ -1,0 +1,135 @@
+/* A device's last day: temperature, clocks and errors as small pictures, with a table behind them. */
+#include "cgi/admin_vitals.h"
+
+#include "cgi/pages.h"
+#include "templates/admin_vitals.h"
+
+#include <string.h>
+
+enum { minute_ms = 60 * 1000, hour_ms = 60 * minute_ms, day_ms = 24 * hour_ms, widest_gap_ms = 5 * minute_ms };
+
+static const struct column DEVICE_COLUMNS[] = { TEXT(struct vitals_view, worker), TEXT(struct vitals_view, uuid), TEXT(struct vitals_view, model) };
+static const struct statement DEVICE = SELECT(struct vitals_view, DEVICE_COLUMNS,
+	"SELECT w.name AS worker, g.uuid, g.model FROM workers w JOIN gpus g ON g.worker_id = w.id WHERE w.name = ? AND g.uuid = ?");
+static const struct column VITAL_COLUMNS[] = {
+	TIME(struct vital_row, at_ms), INTEGER(struct vital_row, temperature_c), INTEGER(struct vital_row, sm_mhz),
+	INTEGER(struct vital_row, memory_mhz), INTEGER(struct vital_row, errors),
+};
+static const struct statement VITALS = SELECT(struct vital_row, VITAL_COLUMNS,
+	"SELECT at AS at_ms, temperature_c, sm_mhz, memory_mhz, errors FROM device_vitals WHERE worker = ? AND uuid = ? AND at >= ? ORDER BY at");
+
+/* ---- the table ---- */
+
+static void widen(int64_t range[static 2], int64_t value)
+{
+	if (value == SQL_NULL_INTEGER)
+		return;
+	if (range[0] == SQL_NULL_INTEGER || value < range[0])
+		range[0] = value;
+	if (range[1] == SQL_NULL_INTEGER || value > range[1])
+		range[1] = value;
+}
+
+static struct vital_hour *hour_of(struct vitals_view *view, int64_t at_ms)
+{
+	int64_t from_ms = at_ms - at_ms % hour_ms;
+	if (view->hour_count && view->hours[view->hour_count - 1].from_ms == from_ms)
+		return &view->hours[view->hour_count - 1];
+	if (view->hour_count == vital_hours)
+		return NULL;
+	struct vital_hour *hour = &view->hours[view->hour_count++];
+	*hour = (struct vital_hour){ .from_ms = from_ms };
+	for (int end = 0; end < 2; end++)
+		hour->temperature[end] = hour->sm_mhz[end] = hour->memory_mhz[end] = SQL_NULL_INTEGER;
+	return hour;
+}
+
+static void count_row(struct vitals_view *view, const struct vital_row *row)
+{
+	struct vital_hour *hour = hour_of(view, row->at_ms);
+	if (!hour)
+		return;
+	hour->readings++;
+	hour->errors += row->errors;
+	view->readings++;
+	view->errors += row->errors;
+	widen(hour->temperature, row->temperature_c);
+	widen(hour->sm_mhz, row->sm_mhz);
+	widen(hour->memory_mhz, row->memory_mhz);
+	if (row->temperature_c > view->most_temperature_c)
+		view->most_temperature_c = row->temperature_c;
+	if (row->sm_mhz > view->most_sm_mhz)
+		view->most_sm_mhz = row->sm_mhz;
+}
+
+/* ---- the pictures ---- */
+
+/* The line of one member over the day, from 0 at the bottom to `most`; it is interrupted where nothing was read. */
+static const char *line_of(struct arena *arena, const struct vitals_view *view, const struct vital_row *rows, size_t count, size_t member,
+	int64_t most)
+{
+	cleanup_buffer struct buffer path = {0};
+	int64_t last_ms = 0;
+	for (size_t i = 0; i < count && most > 0; i++) {
+		int64_t value;
+		memcpy(&value, (const char *)&rows[i] + member, sizeof value);
+		if (value == SQL_NULL_INTEGER)
+			continue;
+		bool goes_on = last_ms && rows[i].at_ms - last_ms <= widest_gap_ms;
+		long long x = (rows[i].at_ms - view->from_ms) / minute_ms, y = vital_height - value * vital_height / most;
+		/* A reading between two gaps would be nothing, so each line begins with a minute of its own. */
+		buffer_printf(&path, goes_on ? "L%lld %lld" : "M%lld %lldh1", x, y);
+		last_ms = rows[i].at_ms;
+	}
+	return arena_strdup(arena, buffer_string(&path));
+}
+
+static const char *marks_of(struct arena *arena, const struct vitals_view *view, const struct vital_row *rows, size_t count)
+{
+	cleanup_buffer struct buffer path = {0};
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].errors)
+			buffer_printf(&path, "M%lld 0v%d", (long long)((rows[i].at_ms - view->from_ms) / minute_ms), vital_height);
+	return arena_strdup(arena, buffer_string(&path));
+}
+
+void vitals_describe(struct arena *arena, struct vitals_view *view, const struct vital_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		count_row(view, &rows[i]);
+	view->temperature = line_of(arena, view, rows, count, offsetof(struct vital_row, temperature_c), view->most_temperature_c);
+	view->sm_clock = line_of(arena, view, rows, count, offsetof(struct vital_row, sm_mhz), view->most_sm_mhz);
+	view->error_marks = marks_of(arena, view, rows, count);
+}
+
+/* Columns of names are ASCII, and no other text is equal to one. */
+static bool is_ascii(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			return false;
+	return true;
+}
+
+int page_admin_vitals(struct request *request)
+{
+	const char *worker = request->path_parameters[0], *uuid = request->path_parameters[1];
+	struct vitals_view view = {0};
+	struct vital_row *rows;
+	size_t count;
+	int rc = is_ascii(worker) && is_ascii(uuid)
+		? database_row(request->db, request->arena, &DEVICE, &view, request->error, "ss", worker, uuid) : ERROR_NOT_FOUND;
+	if (rc == ERROR_NOT_FOUND)
+		return fail(request->error, rc, "There is no such device.");
+	struct page page = page_make(request, "", "admin");
+	int64_t from_ms = page.now_ms - day_ms;
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &VITALS, &rows, &count, request->error, "sst", worker, uuid, from_ms);
+	if (rc)
+		return rc;
+	view.from_ms = from_ms;
+	vitals_describe(request->arena, &view, rows, count);
+	page.title = arena_printf(request->arena, "%s of %s over the last day", view.model, view.worker);
+	admin_vitals_page(&request->body, &page, &view);
+	return 0;
+}

@@ -1,0 +1,222 @@
+#include "cgi/announcement.h"
+
+#include "cgi/keep.h"
+#include "cgi/pages.h"
+#include "lib/clock.h"
+#include "lib/format.h"
+#include "lib/leaderboard.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "templates/admin_announcements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_shown = 5, most_listed = 100, most_bytes = 1000 };
+
+static const struct column ANNOUNCEMENT_COLUMNS[] = {
+	INTEGER(struct announcement, id), TIME(struct announcement, from_ms), TIME(struct announcement, until_ms),
+	TEXT(struct announcement, text), TEXT(struct announcement, leaderboard), TEXT(struct announcement, made_by),
+};
+#define ANNOUNCEMENTS "SELECT a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, l.name AS leaderboard, a.made_by " \
+	"FROM announcements a LEFT JOIN leaderboards l ON l.id = a.leaderboard_id "
+static const struct column SHOWN_COLUMNS[] = {
+	INTEGER(struct announcement, leaderboard_id), TIME(struct announcement, from_ms), TIME(struct announcement, until_ms),
+	TEXT(struct announcement, text),
+};
+static const struct statement SHOWN = SELECT(struct announcement, SHOWN_COLUMNS,
+	"SELECT leaderboard_id, from_at AS from_ms, until_at AS until_ms, text FROM announcements "
+	"WHERE COALESCE(until_at > UTC_TIMESTAMP(3), TRUE) ORDER BY from_at DESC, id DESC");
+static const struct statement LISTED = SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "ORDER BY a.id DESC LIMIT ?");
+static const struct statement ONE = SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "WHERE a.id = ?");
+static const struct column NAME_COLUMNS[] = { TEXT(struct announced_leaderboard, name) };
+static const struct statement LEADERBOARDS = SELECT(struct announced_leaderboard, NAME_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
+
+/* ---- what a thread keeps ---- */
+
+/* All that are announced or will be, so that a page seldom has to ask. */
+enum { kept_ms = 1000 };
+struct kept { struct arena *arena; struct announcement *rows; size_t count; int64_t read_at_ms; };
+
+static void free_kept(void *value)
+{
+	struct kept *kept = value;
+	arena_free(kept->arena);
+	free(kept);
+}
+
+static struct keep keep = KEEP(sizeof(struct kept), free_kept);
+
+static int read_again(struct request *request, struct kept *kept)
+{
+	struct arena *arena = arena_new();
+	struct announcement *rows;
+	size_t count;
+	int rc = database_rows(request->db, arena, &SHOWN, &rows, &count, request->error, "");
+	if (rc) {
+		arena_free(arena);
+		return rc;
+	}
+	arena_free(kept->arena);
+	*kept = (struct kept){ arena, rows, count, clock_ms() };
+	return 0;
+}
+
+static bool is_shown(const struct announcement *announcement, int64_t leaderboard_id, int64_t at_ms)
+{
+	bool is_meant = announcement->leaderboard_id == SQL_NULL_INTEGER || announcement->leaderboard_id == leaderboard_id;
+	return is_meant && announcement->from_ms <= at_ms && (announcement->until_ms == TIME_NULL || announcement->until_ms > at_ms);
+}
+
+int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page)
+{
+	struct kept *kept = keep_of_thread(&keep);
+	int rc = kept && (!kept->arena || clock_ms() - kept->read_at_ms >= kept_ms) ? read_again(request, kept) : 0;
+	if (rc || !kept)
+		return rc;
+	struct announcement *shown = arena_array(request->arena, struct announcement, most_shown);
+	for (size_t i = 0; i < kept->count && page->announcement_count < most_shown; i++)
+		if (is_shown(&kept->rows[i], leaderboard_id, page->now_ms)) {
+			shown[page->announcement_count] = kept->rows[i];
+			shown[page->announcement_count++].text = arena_strdup(request->arena, kept->rows[i].text);
+		}
+	page->announcements = shown;
+	return 0;
+}
+
+/* ---- the admins' page ---- */
+
+bool announcement_is_wrong(const struct announcements_view *view, const char *field)
+{
+	return view->error && strcmp(view->field, field) == 0;
+}
+
+static int show(struct request *request, struct announcements_view *view)
+{
+	struct announcement *rows;
+	struct announced_leaderboard *leaderboards;
+	struct error error = {0};
+	int rc = database_rows(request->db, request->arena, &LISTED, &rows, &view->count, &error, "i", (int64_t)most_listed);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &LEADERBOARDS, &leaderboards, &view->leaderboard_count, &error, "");
+	if (rc) {
+		*request->error = error;
+		return rc;
+	}
+	view->rows = rows;
+	view->leaderboards = leaderboards;
+	struct page page = page_make(request, "Announcements", "admin");
+	if (request_query(request, "done"))
+		page.notice = "The change was made; the audit log has it.";
+	admin_announcements_page(&request->body, &page, view);
+	return 0;
+}
+
+int page_admin_announcements(struct request *request)
+{
+	struct announcements_view view = { .leaderboard = "", .text = "", .from = "", .until = "" };
+	return show(request, &view);
+}
+
+/* ---- making one ---- */
+
+static const struct statement PUT = COMMAND(
+	"INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) VALUES (?, ?, COALESCE(?, UTC_TIMESTAMP(3)), ?, ?)");
+
+struct making { struct request *request; const struct announcements_view *view; int64_t leaderboard_id, from_ms, until_ms; };
+
+static int store(struct database *db, void *context, struct error *error)
+{
+	const struct making *making = context;
+	const struct viewer *viewer = &making->request->viewer;
+	const char *leaderboard = making->view->leaderboard;
+	int rc = database_execute(db, &PUT, error, "istts", making->leaderboard_id, making->view->text, making->from_ms, making->until_ms, viewer->name);
+	return rc ? rc : audit(db, viewer->id, viewer->name, making->request->address, "announcement.make",
+		*leaderboard ? leaderboard : "the whole site", making->view->text, error);
+}
+
+static int read_time(struct request *request, const char *name, const char *text, int64_t *time_ms)
+{
+	*time_ms = TIME_NULL;
+	return !*text || !parse_utc(text, time_ms) ? 0
+		: fail_field(request->error, name, "This is no date and time; write it as 2026-11-21 06:10, in UTC, or leave the field empty.");
+}
+
+static int find_leaderboard(struct request *request, struct making *making)
+{
+	const char *name = making->view->leaderboard;
+	struct leaderboard leaderboard;
+	making->leaderboard_id = SQL_NULL_INTEGER;
+	if (!*name)
+		return 0;
+	int rc = text_is_leaderboard_name(name) ? leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error)
+		: ERROR_NOT_FOUND;
+	making->leaderboard_id = rc ? SQL_NULL_INTEGER : leaderboard.id;
+	return rc == ERROR_NOT_FOUND ? fail_field(request->error, "leaderboard", "There is no such leaderboard.") : rc;
+}
+
+static int check(struct request *request, struct making *making)
+{
+	const struct announcements_view *view = making->view;
+	size_t length = strlen(view->text);
+	if (!view->text[strspn(view->text, " \t\r\n")])
+		return fail_field(request->error, "text", "Write what is announced.");
+	if (length > most_bytes)
+		return fail_field(request->error, "text", "The text is %zu bytes long; %d are allowed.", length, most_bytes);
+	int rc = find_leaderboard(request, making);
+	if (!rc)
+		rc = read_time(request, "from", view->from, &making->from_ms);
+	if (!rc)
+		rc = read_time(request, "until", view->until, &making->until_ms);
+	if (!rc && making->until_ms != TIME_NULL && (making->until_ms <= making->from_ms || making->until_ms <= page_make(request, "", "").now_ms))
+		rc = fail_field(request->error, "until", "It would end before anybody has seen it; choose a later time.");
+	return rc;
+}
+
+static int make(struct request *request, const struct announcements_view *view)
+{
+	struct making making = { .request = request, .view = view };
+	int rc = check(request, &making);
+	return rc ? rc : database_transaction(request->db, store, &making, request->error);
+}
+
+/* ---- ending one ---- */
+
+static const struct statement END = COMMAND(
+	"UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? AND COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
+
+static int end_body(struct database *db, void *context, struct error *error)
+{
+	struct request *request = context;
+	struct announcement one;
+	int64_t id = strtoll(request_form_or(request, "id", ""), NULL, 10);
+	int rc = database_row(db, request->arena, &ONE, &one, error, "i", id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "There is no such announcement.");
+	if (!rc)
+		rc = database_execute(db, &END, error, "i", id);
+	if (!rc && !database_affected(db))
+		rc = fail(error, ERROR_CONFLICT, "This announcement has ended already.");
+	return rc ? rc : audit(db, request->viewer.id, request->viewer.name, request->address, "announcement.end",
+		one.leaderboard ? one.leaderboard : "the whole site", one.text, error);
+}
+
+int action_admin_announcement(struct request *request)
+{
+	struct announcements_view view = {
+		.leaderboard = request_form_or(request, "leaderboard", ""), .text = request_form_or(request, "text", ""),
+		.from = request_form_or(request, "from", ""), .until = request_form_or(request, "until", ""),
+	};
+	const char *action = request_form_or(request, "action", "");
+	int rc = strcmp(action, "make") == 0 ? make(request, &view)
+		: strcmp(action, "end") == 0 ? database_transaction(request->db, end_body, request, request->error)
+		: fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+	if (!rc)
+		return redirect(request, "/admin/announcements?done=1");
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	view.field = arena_strdup(request->arena, request->error->field);
+	view.error = arena_strdup(request->arena, request->error->text);
+	return show(request, &view);
+}

@@ -1,0 +1,51 @@
+/* Choosing a password with a link that an admin has made (lib/password_link.h). */
+#include "cgi/account.h"
+
+#include "cgi/pages.h"
+#include "lib/password_link.h"
+#include "templates/password.h"
+
+#include <string.h>
+
+/* Nobody guesses 256 bits; this is for what each attempt to store a password costs. */
+static const struct rate_limit ATTEMPTS = { "choose a password from", 30, 300 };
+
+static int show(struct request *request, const struct user *user)
+{
+	session_offer_token(request);
+	const struct account_form form = {
+		.name = user->name, .password_error = form_error(request, "password"), .again_error = form_error(request, "again"),
+		.form_error = form_error(request, ""),
+	};
+	struct page page = page_make(request, "Choose a password", "account");
+	password_page(&request->body, &page, &form);
+	return 0;
+}
+
+int page_password_link(struct request *request)
+{
+	struct user user;
+	int rc = password_link_find(request->db, request->arena, request->path_parameters[0], &user, request->error);
+	return rc ? rc : show(request, &user);
+}
+
+int action_password_link(struct request *request)
+{
+	const char *text = request->path_parameters[0], *password = request_form_or(request, "password", "");
+	struct user user;
+	int rc = password_link_find(request->db, request->arena, text, &user, request->error);
+	if (rc)
+		return rc;
+	rc = rate_limit_hit(request, &ATTEMPTS, request->address);
+	if (!rc && strcmp(password, request_form_or(request, "again", "")) != 0)
+		rc = fail_field(request->error, "again", "The two passwords differ.");
+	if (!rc)
+		rc = password_link_use(request->db, request->arena, text, password, request->address, &user, request->error);
+	if (rc == ERROR_INPUT || rc == ERROR_LIMIT) {
+		request->status = rc == ERROR_LIMIT ? 429 : 422;
+		return show(request, &user);
+	}
+	if (!rc)
+		rc = session_start(request, user.id);
+	return rc ? rc : redirect(request, "/");
+}

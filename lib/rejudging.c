@@ -1,0 +1,435 @@
+#include "lib/rejudging.h"
+
+#include "lib/quote.h"
+#include "lib/ranking.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "lib/user.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Behind what people have submitted and behind comparisons, see jobs.priority. */
+enum { priority = 2 };
+
+struct id_row { int64_t id; };
+static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
+
+/* ---- starting ---- */
+
+static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct column NAME_COLUMNS[] = { TEXT(struct leaderboard, name) };
+static const struct statement LEADERBOARD_OF = SELECT(struct leaderboard, NAME_COLUMNS,
+	"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = ?");
+static const struct statement PUT = COMMAND("INSERT INTO rejudgings (leaderboard_id, scope, made_by) VALUES (?, ?, ?)");
+
+/* One more than are allowed, so that too many are known as such. */
+#define TAKE(from, where) \
+	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT ?, s.id, j.gpu, j.id FROM " from \
+	" WHERE s.leaderboard_id = ? AND ? IN ('', j.gpu) AND " where " AND j.state IN ('done', 'failed') " \
+	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = s.user_id AND u.deleted_at IS NOT NULL) " \
+	"AND NOT EXISTS (SELECT 1 FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id " \
+	"  WHERE r.submission_id = s.id AND r.gpu = j.gpu AND g.state = 'open') ORDER BY s.id, j.id LIMIT ?"
+#define OF_SUBMISSIONS "submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN jobs j ON j.submission_id = s.id"
+#define IS_CURRENT "s.task_version_id = l.task_version_id AND s.mode = 'ranked'"
+static const struct statement TAKE_SUBMISSION = COMMAND(TAKE(OF_SUBMISSIONS, "s.id = ?"));
+static const struct statement TAKE_USER = COMMAND(TAKE(OF_SUBMISSIONS, IS_CURRENT " AND s.user_id = ?"));
+static const struct statement TAKE_ALL = COMMAND(TAKE(OF_SUBMISSIONS, IS_CURRENT " AND ? = 0"));
+static const struct statement TAKE_TOP = COMMAND(TAKE(
+	"ranking k JOIN leaderboards l ON l.id = k.leaderboard_id AND l.task_version_id = k.task_version_id "
+	"JOIN submissions s ON s.id = k.submission_id JOIN jobs j ON j.id = k.job_id AND j.submission_id = s.id", "k.position <= ?"));
+
+static const struct statement PUT_JOBS = COMMAND(
+	"INSERT INTO jobs (rejudged_id, user_id, gpu, priority) SELECT id, 0, gpu, ? FROM rejudged_jobs WHERE rejudging_id = ? ORDER BY id");
+static const struct statement KNOW_JOBS = COMMAND(
+	"UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.rejudging_id = ?");
+
+/* What an order means: the statement that takes its results with the number that it needs, and its scope in words. */
+struct taking {
+	const struct rejudging_order *order;
+	const struct statement *take;
+	int64_t leaderboard_id, number;
+	const char *leaderboard, *words;
+	int64_t id;                  /* of the rejudging, when it is stored */
+};
+
+static int plan_submission(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+{
+	int64_t id = taking->order->submission_id;
+	struct leaderboard of = {0};
+	int rc = id > 0 ? database_row(db, arena, &LEADERBOARD_OF, &of, error, "i", id) : ERROR_NOT_FOUND;
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail_field(error, "submission", "There is no submission with this number.") : rc;
+	taking->leaderboard = of.name;
+	taking->take = &TAKE_SUBMISSION;
+	taking->number = id;
+	taking->words = arena_printf(arena, "submission %lld", (long long)id);
+	return 0;
+}
+
+static int plan_user(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+{
+	const char *name = taking->order->user;
+	struct user user;
+	int rc = text_is_user_name(name) ? user_by_name(db, arena, name, &user, error) : ERROR_NOT_FOUND;
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail_field(error, "user", "There is no user named %s.", quote(arena, name)) : rc;
+	taking->take = &TAKE_USER;
+	taking->number = user.id;
+	taking->words = arena_printf(arena, "every ranked result of %s", user.name);
+	return 0;
+}
+
+static int plan_top(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+{
+	(void)db;
+	if (taking->order->top < 1 || taking->order->top > rejudging_most_jobs)
+		return fail_field(error, "top", "Say how many of the first entries, from 1 to %d.", rejudging_most_jobs);
+	if (!*taking->order->gpu)
+		return fail_field(error, "gpu", "Choose the GPU of whose ranking the first entries are meant.");
+	taking->take = &TAKE_TOP;
+	taking->number = taking->order->top;
+	taking->words = arena_printf(arena, "the top %lld", (long long)taking->number);
+	return 0;
+}
+
+static int plan_all(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+{
+	(void)db, (void)arena, (void)error;
+	taking->take = &TAKE_ALL;
+	taking->words = "every ranked result";
+	return 0;
+}
+
+static const struct scope {
+	const char *name;
+	int (*plan)(struct database *db, struct arena *arena, struct taking *taking, struct error *error);
+} SCOPES[] = {
+	[REJUDGE_SUBMISSION] = { "submission", plan_submission }, [REJUDGE_USER] = { "user", plan_user },
+	[REJUDGE_TOP] = { "top", plan_top }, [REJUDGE_ALL] = { "all", plan_all },
+};
+
+int rejudging_scope_from_name(const char *name, enum rejudging_scope *scope)
+{
+	for (size_t i = 0; i < COUNT(SCOPES); i++)
+		if (strcmp(SCOPES[i].name, name) == 0) {
+			*scope = (enum rejudging_scope)i;
+			return 0;
+		}
+	return -1;
+}
+
+static int take_results(struct database *db, const struct taking *taking, int64_t *count, struct error *error)
+{
+	int rc = database_execute(db, taking->take, error, "iisii", taking->id, taking->leaderboard_id, taking->order->gpu, taking->number,
+		(int64_t)rejudging_most_jobs + 1);
+	*count = (int64_t)database_affected(db);
+	if (rc)
+		return rc;
+	if (!*count)
+		return fail(error, ERROR_INPUT, "There is no result to compute once more: none of %s has ended that is not being rejudged already.",
+			taking->words);
+	if (*count > rejudging_most_jobs)
+		return fail(error, ERROR_INPUT, "These are more than %d results, as many as are rejudged at once; choose a GPU, a user or the first "
+			"entries of a ranking.", rejudging_most_jobs);
+	return 0;
+}
+
+static int start_body(struct database *db, void *context, struct error *error)
+{
+	struct taking *taking = context;
+	const struct actor *by = taking->order->by;
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row locked;
+	int64_t count = 0;
+	/* So that two who ask for the same results at once do not both get them. */
+	int rc = database_row(db, arena, &LOCK_LEADERBOARD, &locked, error, "i", taking->leaderboard_id);
+	if (!rc)
+		rc = database_execute(db, &PUT, error, "iss", taking->leaderboard_id, taking->words, by->name);
+	taking->id = (int64_t)database_insert_id(db);
+	if (!rc)
+		rc = take_results(db, taking, &count, error);
+	if (!rc)
+		rc = database_execute(db, &PUT_JOBS, error, "ii", (int64_t)priority, taking->id);
+	if (!rc)
+		rc = database_execute(db, &KNOW_JOBS, error, "i", taking->id);
+	return rc ? rc : audit(db, by->id, by->name, by->address, "rejudging.start", taking->leaderboard,
+		arena_printf(arena, "rejudging %lld: %s, %lld results", (long long)taking->id, taking->words, (long long)count), error);
+}
+
+static int find_leaderboard(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+{
+	struct leaderboard leaderboard;
+	int rc = text_is_leaderboard_name(taking->leaderboard) ? leaderboard_by_name(db, arena, taking->leaderboard, &leaderboard, error) : ERROR_NOT_FOUND;
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail_field(error, "leaderboard", "Choose a leaderboard.") : rc;
+	taking->leaderboard = leaderboard.name;
+	taking->leaderboard_id = leaderboard.id;
+	return 0;
+}
+
+int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order, int64_t *id, struct error *error)
+{
+	struct taking taking = { .order = order, .leaderboard = order->leaderboard };
+	if (*order->gpu && !gpu_is_name(order->gpu))
+		return fail_field(error, "gpu", "There is no GPU named %s.", quote(arena, order->gpu));
+	int rc = SCOPES[order->scope].plan(db, arena, &taking, error);
+	if (!rc)
+		rc = find_leaderboard(db, arena, &taking, error);
+	if (!rc && *order->gpu)
+		taking.words = arena_printf(arena, "%s on %s", taking.words, order->gpu);
+	if (!rc)
+		rc = database_transaction(db, start_body, &taking, error);
+	*id = taking.id;
+	return rc;
+}
+
+/* ---- reading ---- */
+
+static const struct column REJUDGING_COLUMNS[] = {
+	INTEGER(struct rejudging, id), INTEGER(struct rejudging, leaderboard_id), TEXT(struct rejudging, leaderboard),
+	TEXT(struct rejudging, scope), TEXT(struct rejudging, state), TEXT(struct rejudging, made_by), TEXT(struct rejudging, ended_by),
+	TIME(struct rejudging, made_at_ms), TIME(struct rejudging, ended_at_ms), INTEGER(struct rejudging, jobs),
+	INTEGER(struct rejudging, waiting), INTEGER(struct rejudging, useless),
+};
+/* Before it is applied the new jobs own what is waiting; afterwards none is. */
+#define REJUDGING(from) \
+	"SELECT g.id, g.leaderboard_id, l.name AS leaderboard, g.scope, g.state, g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
+	"  g.ended_at AS ended_at_ms, COUNT(r.id) AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
+	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless " \
+	"FROM " from " JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id " \
+	"LEFT JOIN jobs j ON j.id = r.new_job_id "
+static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
+	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g") "GROUP BY g.id ORDER BY g.id DESC");
+static const struct statement FIND = SELECT(struct rejudging, REJUDGING_COLUMNS,
+	REJUDGING("rejudgings g") "WHERE g.id = ? GROUP BY g.id");
+
+int rejudgings_list(struct database *db, struct arena *arena, int64_t most, struct rejudging **rejudgings, size_t *count,
+	struct error *error)
+{
+	return database_rows(db, arena, &LIST, rejudgings, count, error, "i", most);
+}
+
+int rejudging_find(struct database *db, struct arena *arena, int64_t id, struct rejudging *rejudging, struct error *error)
+{
+	int rc = database_row(db, arena, &FIND, rejudging, error, "i", id);
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no rejudging with this number.") : rc;
+}
+
+static const struct column RESULT_COLUMNS[] = {
+	INTEGER(struct rejudged_result, submission_id), TEXT(struct rejudged_result, user), TEXT(struct rejudged_result, gpu),
+	TEXT(struct rejudged_result, old_verdict), REAL(struct rejudged_result, old_score_ns), REAL(struct rejudged_result, old_score_err_ns),
+	TEXT(struct rejudged_result, state), TEXT(struct rejudged_result, verdict), TEXT(struct rejudged_result, reason),
+	TEXT(struct rejudged_result, progress), REAL(struct rejudged_result, score_ns), REAL(struct rejudged_result, score_err_ns),
+	INTEGER(struct rejudged_result, differs),
+};
+static const struct statement RESULTS = SELECT(struct rejudged_result, RESULT_COLUMNS,
+	"SELECT r.submission_id, u.name AS user, r.gpu, o.verdict AS old_verdict, o.score_ns AS old_score_ns, o.score_err_ns AS old_score_err_ns, "
+	"  n.state, n.verdict, n.reason, n.progress, n.score_ns, n.score_err_ns, "
+	"  n.state = 'done' AND NOT (n.verdict <=> o.verdict) AS differs "
+	"FROM rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id "
+	"LEFT JOIN jobs o ON o.id = r.old_job_id WHERE r.rejudging_id = ? ORDER BY differs DESC, r.id LIMIT ? OFFSET ?");
+
+int rejudging_results(struct database *db, struct arena *arena, int64_t id, int64_t first, int64_t most,
+	struct rejudged_result **results, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &RESULTS, results, count, error, "iii", id, most, first);
+}
+
+/* ---- applying ---- */
+
+static const struct column STATE_COLUMNS[] = {
+	INTEGER(struct rejudging, id), INTEGER(struct rejudging, leaderboard_id), TEXT(struct rejudging, leaderboard),
+	TEXT(struct rejudging, scope), TEXT(struct rejudging, state),
+};
+/* Of two admins the first wins. */
+static const struct statement LOCK = SELECT(struct rejudging, STATE_COLUMNS,
+	"SELECT g.id, g.leaderboard_id, l.name AS leaderboard, g.scope, g.state FROM rejudgings g JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"WHERE g.id = ? FOR UPDATE");
+static const struct statement WAITING = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT COUNT(*) AS id FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
+	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");
+static const struct statement END = COMMAND("UPDATE rejudgings SET state = ?, ended_by = ?, ended_at = UTC_TIMESTAMP(3) WHERE id = ?");
+
+/* A submission has one job for a GPU, so the old one goes before the new one comes. */
+static const struct statement TAKE_OLD_OUT = COMMAND(
+	"UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN jobs o ON o.id = r.old_job_id AND o.submission_id = r.submission_id "
+	"SET o.submission_id = NULL, o.rejudged_id = r.id, o.user_id = 0 WHERE r.rejudging_id = ? AND n.state = 'done'");
+static const struct statement PUT_NEW_IN = COMMAND(
+	"UPDATE rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id "
+	"SET n.submission_id = s.id, n.rejudged_id = NULL, n.user_id = s.user_id, n.priority = 0 WHERE r.rejudging_id = ? AND n.state = 'done'");
+
+static int lock(struct database *db, struct arena *arena, int64_t id, struct rejudging *rejudging, struct error *error)
+{
+	int rc = database_row(db, arena, &LOCK, rejudging, error, "i", id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "There is no rejudging with this number.");
+	return rc || strcmp(rejudging->state, "open") == 0 ? rc
+		: fail(error, ERROR_CONFLICT, "Rejudging %lld was %s already.", (long long)id, rejudging->state);
+}
+
+static int check_ended(struct database *db, struct arena *arena, int64_t id, struct error *error)
+{
+	struct id_row waiting;
+	int rc = database_row(db, arena, &WAITING, &waiting, error, "i", id);
+	return rc || !waiting.id ? rc
+		: fail(error, ERROR_CONFLICT, "%lld of its jobs have not ended yet; apply it when they have, or discard it.", (long long)waiting.id);
+}
+
+/* The new results take the places of the old ones, and the rankings follow. */
+static int exchange(struct database *db, const struct rejudging *rejudging, int64_t *exchanged, struct error *error)
+{
+	int rc = database_execute(db, &TAKE_OLD_OUT, error, "i", rejudging->id);
+	if (!rc)
+		rc = database_execute(db, &PUT_NEW_IN, error, "i", rejudging->id);
+	*exchanged = (int64_t)database_affected(db);
+	return rc ? rc : ranking_renew(db, rejudging->leaderboard_id, error);
+}
+
+struct ending { int64_t id; const struct actor *by; };
+
+static int write_audit(struct database *db, const struct ending *ending, const struct rejudging *rejudging, const char *action,
+	const char *detail, struct error *error)
+{
+	const struct actor *by = ending->by;
+	return audit(db, by->id, by->name, by->address, action, rejudging->leaderboard, detail, error);
+}
+
+static int apply_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct ending *ending = context;
+	struct rejudging rejudging;
+	int64_t exchanged = 0;
+	int rc = lock(db, arena, ending->id, &rejudging, error);
+	if (!rc)
+		rc = check_ended(db, arena, ending->id, error);
+	if (!rc)
+		rc = exchange(db, &rejudging, &exchanged, error);
+	if (!rc)
+		rc = database_execute(db, &END, error, "ssi", "applied", ending->by->name, ending->id);
+	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.apply", arena_printf(arena, "rejudging %lld: %s, %lld results replaced",
+		(long long)ending->id, rejudging.scope, (long long)exchanged), error);
+}
+
+int rejudging_apply(struct database *db, int64_t id, const struct actor *by, struct error *error)
+{
+	struct ending ending = { id, by };
+	return database_transaction(db, apply_body, &ending, error);
+}
+
+/* ---- discarding ---- */
+
+/* Owner, device and end of the lease stay: they say who has to let go of a job that runs. */
+static const struct statement CANCEL = COMMAND(
+	"UPDATE rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id SET j.state = 'cancelled', j.verdict = 'cancelled', "
+	"j.reason = 'The rejudging was discarded.', j.cancelled_by = ?, j.progress = '', j.finished_at = UTC_TIMESTAMP(3) "
+	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");
+
+static int discard_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct ending *ending = context;
+	struct rejudging rejudging;
+	int rc = lock(db, arena, ending->id, &rejudging, error);
+	if (!rc)
+		rc = database_execute(db, &CANCEL, error, "ii", ending->by->id, ending->id);
+	const char *detail = arena_printf(arena, "rejudging %lld: %s, %llu jobs cancelled, every old result stays", (long long)ending->id,
+		rc ? "" : rejudging.scope, (unsigned long long)database_affected(db));
+	if (!rc)
+		rc = database_execute(db, &END, error, "ssi", "discarded", ending->by->name, ending->id);
+	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.discard", detail, error);
+}
+
+int rejudging_discard(struct database *db, int64_t id, const struct actor *by, struct error *error)
+{
+	struct ending ending = { id, by };
+	return database_transaction(db, discard_body, &ending, error);
+}
+
+/* ---- the preview ---- */
+
+struct rank { int64_t version; const char *gpu, *user; int64_t user_id, place; double score_ns; };
+static const struct column RANK_COLUMNS[] = {
+	INTEGER(struct rank, version), TEXT(struct rank, gpu), TEXT(struct rank, user), INTEGER(struct rank, user_id),
+	INTEGER(struct rank, place), REAL(struct rank, score_ns),
+};
+static const struct statement RANKS = SELECT(struct rank, RANK_COLUMNS,
+	"SELECT v.number AS version, k.gpu, u.name AS user, k.user_id, k.place, k.score_ns FROM ranking k "
+	"JOIN task_versions v ON v.id = k.task_version_id JOIN users u ON u.id = k.user_id WHERE k.leaderboard_id = ? "
+	"ORDER BY v.number DESC, k.gpu, k.user_id");
+
+struct ranks { struct rank *rows; size_t count; };
+struct rehearsal { const struct rejudging *rejudging; struct arena *arena; struct ranks before, after; bool is_over; };
+
+static int read_ranks(struct database *db, const struct rehearsal *rehearsal, struct ranks *ranks, struct error *error)
+{
+	return database_rows(db, rehearsal->arena, &RANKS, &ranks->rows, &ranks->count, error, "i", rehearsal->rejudging->leaderboard_id);
+}
+
+/* Ends with a code in any case, so that nothing of it stays. */
+static int rehearse_body(struct database *db, void *context, struct error *error)
+{
+	struct rehearsal *rehearsal = context;
+	int64_t exchanged;
+	int rc = read_ranks(db, rehearsal, &rehearsal->before, error);
+	if (!rc)
+		rc = exchange(db, rehearsal->rejudging, &exchanged, error);
+	if (!rc)
+		rc = read_ranks(db, rehearsal, &rehearsal->after, error);
+	rehearsal->is_over = !rc;
+	return rc ? rc : fail(error, ERROR_CONFLICT, "This was a rehearsal.");
+}
+
+/* In the order of RANKS. */
+static int compare_ranks(const struct rank *a, const struct rank *b)
+{
+	if (a->version != b->version)
+		return a->version > b->version ? -1 : 1;
+	int order = strcmp(a->gpu, b->gpu);
+	return order ? order : (a->user_id > b->user_id) - (a->user_id < b->user_id);
+}
+
+static struct rank_change change_of(const struct rank *before, const struct rank *after)
+{
+	const struct rank *any = before ? before : after;
+	return (struct rank_change){
+		.version = any->version, .gpu = any->gpu, .user = any->user, .old_place = before ? before->place : SQL_NULL_INTEGER,
+		.new_place = after ? after->place : SQL_NULL_INTEGER, .old_score_ns = before ? before->score_ns : NAN,
+		.new_score_ns = after ? after->score_ns : NAN,
+	};
+}
+
+static bool is_change(const struct rank *before, const struct rank *after)
+{
+	return !before || !after || before->place != after->place || before->score_ns != after->score_ns;
+}
+
+/* Both sides are sorted alike, so one walk finds who is on both. */
+static size_t find_changes(const struct ranks *before, const struct ranks *after, struct rank_change *changes)
+{
+	size_t b = 0, a = 0, count = 0;
+	while (b < before->count || a < after->count) {
+		int order = b == before->count ? 1 : a == after->count ? -1 : compare_ranks(&before->rows[b], &after->rows[a]);
+		const struct rank *old = order <= 0 ? &before->rows[b++] : NULL, *new = order >= 0 ? &after->rows[a++] : NULL;
+		if (is_change(old, new))
+			changes[count++] = change_of(old, new);
+	}
+	return count;
+}
+
+int rejudging_preview(struct database *db, struct arena *arena, const struct rejudging *rejudging, struct rank_change **changes,
+	size_t *count, struct error *error)
+{
+	struct rehearsal rehearsal = { .rejudging = rejudging, .arena = arena };
+	struct error over = {0};
+	int rc = database_transaction(db, rehearse_body, &rehearsal, &over);
+	if (!rehearsal.is_over) {
+		*error = over;
+		return rc;
+	}
+	*changes = arena_array(arena, struct rank_change, rehearsal.before.count + rehearsal.after.count + 1);
+	*count = find_changes(&rehearsal.before, &rehearsal.after, *changes);
+	return 0;
+}

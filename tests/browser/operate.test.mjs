@@ -1,0 +1,97 @@
+// What admins do, in a real browser, with scripts on and off: rejudge and apply, ban, hand out a link, hide, announce; and what
+// these pages owe their readers.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { axeFaults, overflow, structureFaults } from './checks.mjs';
+import { RIGHT, closeBrowser, createLeaderboard, fillAndSend, logInAsAdmin, register, scene, submit, verdictOf, visit } from './visitor.mjs';
+
+test.after(closeBrowser);
+
+// Each of them with scripts and without.
+function scenes(name, body) {
+	for (const scripts of [true, false])
+		scene(`${name}, scripts ${scripts ? 'on' : 'off'}`, (come) => body(come, { scripts }));
+}
+
+const suffix = () => Math.random().toString(36).slice(2, 8);
+
+scenes('an admin rejudges the first of a ranking, looks at the preview and applies it', async (come, options) => {
+	const board = `again${suffix()}`, author = await come(options), page = await come(options);
+	await logInAsAdmin(page);
+	await createLeaderboard(page, board);
+	await register(author, `author${suffix()}`);
+	const number = await submit(author, board, { code: RIGHT, mode: 'Ranked' });
+	assert.equal(await verdictOf(author), 'passed');
+	await page.goto(`/submission/${number}`);
+	await page.getByRole('link', { name: 'Hide, hold, rejudge, note' }).click();
+	await page.getByRole('link', { name: 'Rejudge…' }).click();
+	await page.getByRole('button', { name: 'Rejudge', exact: true }).click();
+	await page.waitForURL(/\/admin\/rejudgings\/\d+$/);
+	for (let tries = 0; tries < 600 && !await page.getByText('waits for you').count(); tries++) {
+		await new Promise((done) => setTimeout(done, 200));
+		await page.goto(page.url());
+	}
+	await page.getByRole('heading', { name: 'Ranks', exact: true }).waitFor();
+	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' }, 'Apply the new results');
+	await page.getByText('so nothing was changed').waitFor();
+	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board }, 'Apply the new results');
+	await page.getByText('The new results are in their places').waitFor();
+});
+
+scenes('an admin bans a user after the name was typed, and hands out a link that works once', async (come, options) => {
+	const name = `guest${suffix()}`, guest = await come(options), page = await come(options);
+	await register(guest, name);
+	await logInAsAdmin(page);
+	await page.goto(`/admin/users?q=${name}`);
+	await page.getByRole('button', { name: 'Password link' }).click();
+	const link = new URL(await page.locator('#password-link').textContent()).pathname;
+	await guest.goto(link);
+	await fillAndSend(guest, { 'Password, at least 8 characters': 'a new long password', 'Password again': 'a new long password' }, 'Choose this password');
+	await guest.locator('.who').getByRole('link', { name, exact: true }).waitFor();
+	await page.goto(`/admin/users?q=${name}`);
+	await page.getByRole('link', { name: new RegExp(`^Ban ${name}`) }).click();
+	await fillAndSend(page, { [`To ban the user, type the name: ${name}`]: name }, `Ban ${name}`);
+	await page.getByText('The change was made').waitFor();
+	await guest.goto('/account');
+	assert.match(guest.url(), /\/login/);
+});
+
+scenes('an admin announces something on the front page and ends it', async (come, options) => {
+	const text = `The machines rest on Sunday ${suffix()}.`, page = await come(options);
+	await logInAsAdmin(page);
+	await page.goto('/admin/announcements');
+	await fillAndSend(page, { 'What is announced': text }, 'Announce it');
+	await page.goto('/');
+	await page.getByRole('region', { name: 'Announcements' }).getByText(text).waitFor();
+	await page.goto('/admin/announcements');
+	await page.getByRole('row', { name: text }).getByRole('button').click();
+	await page.goto('/');
+	assert.equal(await page.getByText(text).count(), 0);
+});
+
+const PAGES = ['/admin', '/admin/rejudgings', '/admin/rejudgings/1', '/admin/submissions', '/admin/submission/1', '/admin/announcements', '/admin/users',
+	'/admin/users/nobody-else/ban', '/admin/audit?who=admin', '/admin/workers', '/'];
+
+for (const width of [360, 1440])
+	for (const dark of [false, true])
+		test(`these pages have no faults, ${width} px wide, ${dark ? 'dark' : 'light'}`, async () => {
+			const { page, context } = await visit({ width, dark });
+			await logInAsAdmin(page);
+			const faults = [];
+			if (width === 360 && !dark) {
+				await page.goto('/admin/users');
+				await fillAndSend(page, { Name: 'nobody-else' }, 'Make the account and a link');
+				faults.push(...(await axeFaults(page)).map((fault) => `the link ${fault}`));
+				await page.goto('/admin/announcements');
+				await fillAndSend(page, { 'What is announced': 'Something to look at.' }, 'Announce it');
+			}
+			for (const path of PAGES) {
+				assert.equal((await page.goto(path)).status(), 200, path);
+				for (const fault of [...await page.evaluate(structureFaults), ...await page.evaluate(overflow), ...await axeFaults(page)])
+					faults.push(`${path} ${fault}`);
+				if (process.env.PICTURES)
+					await page.screenshot({ path: `${process.env.PICTURES}/${path.replace(/\W+/g, '-')}-${width}-${dark ? 'dark' : 'light'}.png`, fullPage: true });
+			}
+			assert.deepEqual(faults, []);
+			await context.close();
+		});

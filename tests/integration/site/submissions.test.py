@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""What admins do with single submissions: find them, hide them, hold their results, note something about them. The worker's
+podium-run is a pretended one that says what a submission tells it to."""
+import io
+import json
+import pathlib
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+anyone, ada, bob, eve, admin, creator = (Client(site.url) for _ in range(6))
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+ranking_by: geom
+"""
+
+
+def case(mean_ns):
+	return {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}
+
+
+def prepare():
+	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("task.yml", TASK)
+		pack.writestr("eval.py", "")
+	answer = admin.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+
+
+def submit(client, mean_ns):
+	source = "# " + json.dumps({"cases": [case(mean_ns)]})
+	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")])
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	number = int(answer.location.rsplit("/", 1)[1])
+	wait(lambda: status(number)["state"] == "done")
+	return number
+
+
+def wait(done):
+	end = time.time() + 120
+	while not done():
+		assert time.time() < end, sql("SELECT id, state, verdict, reason FROM jobs")
+		time.sleep(0.1)
+
+
+def status(number):
+	return anyone.get(f"/submission/{number}/status?{time.time()}").json
+
+
+def ranking():
+	return [(row["user"], row["rank"], row["score_ns"]) for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
+
+
+def act(number, action, client=admin, **fields):
+	return client.post(f"/admin/submission/{number}", list({"action": action, **fields}.items()), form="/account")
+
+
+def whole(answer):
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return answer
+
+
+def listed(query=""):
+	return whole(admin.get(f"/admin/submissions?{query}")).text.count('href="/admin/submission/')
+
+
+@test
+def submissions_are_found_by_number_user_and_leaderboard():
+	global fast, slow, other
+	prepare()
+	fast, slow, other = submit(ada, 1000.0), submit(ada, 2000.0), submit(bob, 3000.0)
+	for query, count in (("", 3), ("user=ada", 2), ("user=eve", 0), ("user=%C3%BC", 0), ("leaderboard=small", 3), ("leaderboard=big", 0),
+			("leaderboard=a%3Cb", 0), ("user=bob&leaderboard=small", 1), ("hidden=1", 0), ("user=ada&hidden=1", 0), (f"before={other}", 2), ("number=x", 3)):
+		equal((query, listed(query)), (query, count))
+	equal(admin.get(f"/admin/submissions?number={fast}").location.removeprefix(site.url), f"/admin/submission/{fast}")
+	contains(whole(admin.get(f"/admin/submission/{fast}")).words(), "H200 passed.")
+	contains(admin.get(f"/submission/{fast}").text, f'href="/admin/submission/{fast}"')
+	lacks(ada.get(f"/submission/{fast}").text, "/admin/")
+	for number in ("999999", "x", "9" * 30):
+		equal(admin.get(f"/admin/submission/{number}").status, 404)
+		equal(act(number, "hide", reason="because").status, 404)
+
+
+@test
+def nobody_but_admins_comes_near():
+	for client, expected in ((anyone, 303), (ada, 403), (creator, 403)):
+		for path in ("/admin/submissions", f"/admin/submission/{fast}"):
+			equal((path, client.get(path).status), (path, expected))
+	for client in (ada, creator):
+		for action in ("hide", "show", "hold", "note"):
+			equal(act(fast, action, client, reason="because", note="x").status, 403)
+	equal(admin.post(f"/admin/submission/{fast}", [("action", "hide"), ("reason", "because")], csrf="0" * 64).status, 403)
+	equal(act(fast, "praise").status, 422)
+
+
+@test
+def a_hidden_submission_is_its_authors_and_the_next_best_is_ranked():
+	for reason in ("", "  ", "x" * 501, "two\nlines"):
+		answer = act(fast, "hide", reason=reason)
+		equal(answer.status, 422)
+		contains(whole(answer).text, 'id="reason-error"')
+	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
+	equal(act(fast, "hide", reason="It <copies> a library.").status, 303)
+	contains(admin.get(f"/admin/submission/{fast}?done=hide").words(), "The submission is hidden and not ranked")
+	equal(ranking(), [("ada", 1, 2000), ("bob", 2, 3000)])
+	for path in (f"/submission/{fast}", f"/submission/{fast}/status", f"/submission/{fast}/source", f"/submission/{fast}/cancel"):
+		for client in (anyone, bob, creator):
+			answer = client.get(f"{path}?{time.time()}")
+			equal((path, answer.status in (303, 404), "hidden by an admin" in answer.text), (path, True, answer.status == 404))
+			lacks(answer.text, "copies")
+	for client in (ada, admin):
+		contains(whole(client.get(f"/submission/{fast}")).words(), "The admins’ reason: It <copies> a library.")
+	equal((listed("hidden=1"), listed("user=ada&hidden=1"), listed("user=bob&hidden=1")), (1, 1, 0))
+	equal(act(fast, "hide", reason="again").status, 409)
+
+
+@test
+def what_runs_of_a_hidden_submission_ends_without_being_ranked():
+	sql(f"UPDATE jobs SET state = 'queued', attempt = 0 WHERE submission_id = {fast}")
+	wait(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {fast}") == [["done"]])
+	equal(sql(f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {fast}"), [["passed", "1000"]])
+	equal(ranking(), [("ada", 1, 2000), ("bob", 2, 3000)])
+
+
+@test
+def one_that_is_shown_again_is_ranked_again():
+	equal(act(fast, "show").status, 303)
+	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
+	equal(anyone.get(f"/submission/{fast}?{time.time()}").status, 200)
+	equal(act(fast, "show").status, 409)
+
+
+@test
+def what_has_passed_is_held_until_it_is_released():
+	equal(act(other, "hold", reason="").status, 422)
+	equal(act(other, "hold", reason="Too good to be <true>.").status, 303)
+	equal(ranking(), [("ada", 1, 1000)])
+	contains(whole(admin.get("/admin/review")).words(), "Too good to be <true>.")
+	equal(act(other, "hold", reason="again").status, 409)
+	equal(admin.post("/admin/review", [("action", "release"), ("submission", other), ("gpu", "H200")]).status, 303)
+	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
+
+
+@test
+def a_note_is_for_admins_alone():
+	equal(act(other, "note", note="x" * 2001).status, 422)
+	equal(act(other, "note", note="Watch </textarea>him.").status, 303)
+	contains(whole(admin.get(f"/admin/submission/{other}")).text, "Watch &lt;/textarea&gt;him.")
+	contains(admin.get("/admin/submissions").words(), "Watch </textarea>him.")
+	for client in (anyone, bob, ada):
+		lacks(client.get(f"/submission/{other}?{time.time()}").text, "Watch")
+	equal(act(other, "note", note="").status, 303)
+	equal(sql(f"SELECT admin_note FROM submissions WHERE id = {other}"), [["NULL"]])
+
+
+@test
+def the_audit_log_has_all_of_it():
+	equal(sql("SELECT actor, action, subject, detail FROM audit_log WHERE action LIKE 'submission.%' ORDER BY id"), [
+		["root-of-all", "submission.hide", f"submission {fast}", "It <copies> a library."],
+		["root-of-all", "submission.show", f"submission {fast}", "it is seen and ranked again"],
+		["root-of-all", "submission.hold", f"submission {other}", "Too good to be <true>."],
+		["root-of-all", "submission.note", f"submission {other}", "Watch </textarea>him."],
+		["root-of-all", "submission.note", f"submission {other}", "the note was taken away"]])
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
