@@ -3,8 +3,10 @@
 
 #include "cgi/pages.h"
 #include "lib/fleet.h"
+#include "lib/wait.h"
 #include "templates/queue.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { most_jobs = 200, most_counted = 10000, most_devices = 200, reload_s = 5 };
@@ -15,13 +17,16 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct queue_job, state), TEXT(struct queue_job, progress), INTEGER(struct queue_job, attempt),
 	TEXT(struct queue_job, lease_owner), TIME(struct queue_job, since_ms),
 	INTEGER(struct queue_job, comparison_id), INTEGER(struct queue_job, rival_id), TEXT(struct queue_job, rival),
+	INTEGER(struct queue_job, priority), REAL(struct queue_job, expected_ms), REAL(struct queue_job, running_ms),
 };
 /* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
  * found without looking at the others. */
 #define JOBS_IN(state, since) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
 	"  IF(c.id IS NULL, s.mode, 'comparison') AS mode, j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival " \
+	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, j.priority, " \
+	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
+	"  IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
 	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
 	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id) " \
@@ -40,7 +45,7 @@ static const struct column DEVICE_COLUMNS[] = {
 	TIME(struct queue_device, started_at_ms), TIME(struct queue_device, seen_at_ms), INTEGER(struct queue_device, online),
 	INTEGER(struct queue_device, quarantined),
 	TEXT(struct queue_device, model), TEXT(struct queue_device, product), INTEGER(struct queue_device, memory_bytes),
-	INTEGER(struct queue_device, pause), INTEGER(struct queue_device, runs),
+	INTEGER(struct queue_device, pause), INTEGER(struct queue_device, runs), INTEGER(struct queue_device, takes),
 };
 static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUMNS,
 	"SELECT w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
@@ -48,7 +53,8 @@ static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUM
 	"  w.seen_at" SQL_IS_ONLINE
 	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, g.memory_bytes, " 
 	SQL_PAUSE("w.name", "g.uuid") " AS pause, "
-	"  EXISTS (SELECT 1 FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid) AS runs "
+	"  EXISTS (SELECT 1 FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid) AS runs, "
+	"  COALESCE(w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g", "w") ", 0) AS takes "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
@@ -79,6 +85,68 @@ static int read_jobs(struct request *request, struct queue_view *view)
 	return count < most_jobs ? 0 : count_more(request, view);
 }
 
+/* ---- the lines, one for each model that there is or that is waited for ---- */
+
+static struct queue_line *line_of(struct queue_line *lines, size_t *count, const char *gpu)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (strcmp(lines[i].gpu, gpu) == 0)
+			return &lines[i];
+	lines[*count] = (struct queue_line){ .gpu = gpu };
+	return &lines[(*count)++];
+}
+
+static void count_lines(struct arena *arena, struct queue_view *view)
+{
+	struct queue_line *lines = arena_array(arena, struct queue_line, view->job_count + view->device_count + 1);
+	for (size_t i = 0; i < view->device_count; i++)
+		if (view->devices[i].model)
+			line_of(lines, &view->line_count, view->devices[i].model)->devices += view->devices[i].takes == 1;
+	for (size_t i = 0; i < view->job_count; i++) {
+		struct queue_line *line = line_of(lines, &view->line_count, view->jobs[i].gpu);
+		*(i < view->running ? &line->running : &line->waiting) += 1;
+	}
+	view->lines = lines;
+}
+
+static struct wait_job wait_job_of(const struct queue_job *job)
+{
+	return (struct wait_job){ .id = job->id, .user_id = job->user_id, .priority = job->priority, .gpu = job->gpu,
+		.expected_ms = job->expected_ms, .running_ms = job->running_ms };
+}
+
+/* When a job that `user_id` sent now would start, for each model: it is the last of the array, and is the youngest. */
+static void expect_next(struct arena *arena, struct queue_view *view, int64_t user_id, struct wait_job *jobs,
+	const struct wait_devices *devices)
+{
+	for (size_t i = 0; i < view->line_count; i++) {
+		struct queue_line *line = &view->lines[i];
+		jobs[view->job_count] = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = line->gpu, .expected_ms = NAN,
+			.running_ms = NAN };
+		wait_estimate(arena, jobs, view->job_count + 1, devices, view->line_count);
+		line->next = wait_words(arena, jobs[view->job_count].start_ms);
+	}
+}
+
+/* Where more wait than are listed, nobody can say here what comes behind them. */
+static void expect_starts(struct request *request, struct queue_view *view)
+{
+	struct arena *arena = request->arena;
+	struct wait_job *jobs = arena_array(arena, struct wait_job, view->job_count + 1);
+	struct wait_devices *devices = arena_array(arena, struct wait_devices, view->line_count + 1);
+	for (size_t i = 0; i < view->line_count; i++)
+		devices[i] = (struct wait_devices){ view->lines[i].gpu, view->lines[i].devices };
+	for (size_t i = 0; i < view->job_count; i++)
+		jobs[i] = wait_job_of(&view->jobs[i]);
+	wait_estimate(arena, jobs, view->job_count, devices, view->line_count);
+	for (size_t i = 0; i < view->job_count; i++) {
+		view->jobs[i].position = jobs[i].position;
+		view->jobs[i].start = wait_words(arena, jobs[i].start_ms);
+	}
+	if (!view->more)
+		expect_next(arena, view, request->viewer.id ? request->viewer.id : -1, jobs, devices);
+}
+
 static int read_view(struct request *request, struct queue_view *view)
 {
 	struct queue_device *devices;
@@ -97,6 +165,8 @@ int page_queue(struct request *request)
 	int rc = read_view(request, &view);
 	if (rc)
 		return rc;
+	count_lines(request->arena, &view);
+	expect_starts(request, &view);
 	struct page page = page_make(request, "Queue", "queue");
 	page.refresh_s = reload_s;
 	page.live_url = "/queue/status";

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""What visitors look at: the front page, users' pages, the queue with its expected starts, and pages that are not there."""
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance()
+sql = site.sql
+anyone, ada, bob = Client(site.url), Client(site.url), Client(site.url)
+SOURCE = b"def custom_kernel(data):\n    return data\n"
+looks = 0
+
+
+def look(client, path):
+	"""The page as it is now: nobody's cache knows this address."""
+	global looks
+	looks += 1
+	answer = client.get(f"{path}{'&' if '?' in path else '?'}look={looks}")
+	equal((path, answer.status), (path, 200))
+	reader = Page()
+	reader.feed(answer.text)
+	equal(reader.faults, [])
+	return answer
+
+
+def section(client, path, heading):
+	"""The words of one section of a page."""
+	parts = re.split(r"<h2[^>]*>", look(client, path).text)
+	found = [part for part in parts[1:] if part.startswith(heading + "</h2>")]
+	equal((heading, len(found)), (heading, 1))
+	reader = Page()
+	reader.feed(found[0])
+	return " ".join(" ".join(reader.texts).split())
+
+
+def board(name, gpus=("H200",), deadline="NULL"):
+	"""A leaderboard whose devices are nobody's, so that what is sent waits."""
+	devices = "".join(f"INSERT INTO leaderboard_gpus SELECT id, '{gpu}', {position} FROM leaderboards WHERE name = '{name}';"
+		for position, gpu in enumerate(gpus))
+	sql(f"""
+		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
+		INSERT INTO task_versions (leaderboard_id, number, language, description, definition)
+			SELECT (SELECT id FROM leaderboards WHERE name = '{name}'), 1, 'py', '', definition FROM task_versions ORDER BY id LIMIT 1;
+		UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET l.task_version_id = v.id WHERE l.name = '{name}';
+		{devices}""")
+
+
+def submit(client, name, mode="test", gpus=("H200",)):
+	answer = client.post(f"/leaderboard/{name}/submit", [("mode", mode)] + [("gpu", gpu) for gpu in gpus], [("file", "kernel.py", SOURCE)])
+	equal((answer.status, answer.words()[:300] if answer.status != 303 else ""), (303, ""))
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def offer(model, count=1):
+	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) VALUES (77, 'elsewhere', '0', '{}', UTC_TIMESTAMP(3), '2099-01-01');"
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
+		f"SELECT 77, CONCAT('GPU-{model}-', seq), '{model}', 'A device', 1, '', '', '2099-01-01' FROM seq_1_to_{count}")
+
+
+for client, name in ((ada, "ada"), (bob, "bob")):
+	equal(client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+board("first")
+board("second", ("H200", "A100"))
+
+
+# ---- the queue ----
+
+@test
+def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
+	number = submit(ada, "first")
+	page = look(anyone, "/queue").words()
+	contains(page, f"{number} queued 1st in line not known first H200 ada test")
+	contains(section(anyone, "/queue", "Lines"), "H200 0 0 1 when a device takes jobs again")
+
+
+@test
+def starts_are_expected_from_the_median_of_what_ran_before():
+	offer("H200")
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'")
+	second, third = submit(ada, "first"), submit(bob, "first")
+	page = look(anyone, "/queue").words()
+	contains(page, "queued 1st in line at any moment first")
+	contains(page, f"{second} queued 3rd in line in about 1 min first")
+	contains(page, f"{third} queued 2nd in line in about 30 s first")
+	contains(section(anyone, "/queue", "Lines"), "H200 1 0 3 in about 1 min")
+
+
+@test
+def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
+	sql("DELETE FROM jobs")
+	first, second = submit(ada, "second"), submit(bob, "second")
+	contains(look(anyone, "/queue").words(), f"{second} queued 2nd in line in about 30 s second")
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'")
+	contains(look(anyone, "/queue").words(), f"{second} queued 2nd in line in about 10 min second")
+
+
+@test
+def more_devices_and_what_runs_on_them_count():
+	offer("A100", 2)
+	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', '100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'")
+	numbers = [submit(client, "second", gpus=("A100",)) for client in (ada, ada, bob)]
+	sql("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 65 SECOND, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 500 SECOND, "
+		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}")
+	page = look(anyone, "/queue").words()
+	contains(page, f"{numbers[0]} running on elsewhere began second A100 ada")
+	contains(page, f"{numbers[2]} queued 1st in line at any moment second")
+	contains(page, f"{numbers[1]} queued 2nd in line in about 40 s second")
+	contains(section(bob, "/queue", "Lines"), "A100 2 1 2")
+
+
+@test
+def an_empty_queue_says_so():
+	sql("DELETE FROM jobs")
+	contains(look(anyone, "/queue").words(), "Nothing is running and nothing waits.")
+	contains(section(anyone, "/queue", "Lines"), "H200 1 0 0 at any moment")
+
+
+status = 1
+try:
+	status = run()
+finally:
+	site.remove()
+sys.exit(status)
