@@ -175,6 +175,13 @@ static const struct statement INSERT_SUBMISSION = COMMAND(
 static const struct statement INSERT_JOB = COMMAND(
 	"INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
 
+/* The first of its author is one more participant. The author's row is locked, and this is the last statement, since all
+ * who submit to the leaderboard wait for this row. */
+static const struct statement COUNT_SUBMISSION = COMMAND(
+	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
+	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, participants = participants + IF(EXISTS "
+	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ?), 0, 1)");
+
 static int check_author(struct database *db, const struct intake *intake, const struct statement *read, struct error *error)
 {
 	struct author author;
@@ -217,7 +224,10 @@ static int store(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbs", intake->leaderboard->id, state.task_version_id,
 			request->user_id, intake->file.name, hash, sizeof hash, request->mode);
 	intake->id = (int64_t)database_insert_id(db);
-	return rc ? rc : insert_jobs(db, intake, error);
+	if (!rc)
+		rc = insert_jobs(db, intake, error);
+	return rc ? rc : database_execute(db, &COUNT_SUBMISSION, error, "iiii", intake->leaderboard->id, request->user_id,
+		intake->leaderboard->id, intake->id);
 }
 
 int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,

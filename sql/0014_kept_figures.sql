@@ -25,5 +25,9 @@ INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants)
   SELECT leaderboard_id, COUNT(*), COUNT(DISTINCT user_id) FROM submissions GROUP BY leaderboard_id
   ON DUPLICATE KEY UPDATE submissions = VALUES(submissions), participants = VALUES(participants);
 
+-- After its deadline it may go on taking submissions, which are not ranked.
+ALTER TABLE leaderboards ADD COLUMN IF NOT EXISTS practice BOOLEAN NOT NULL DEFAULT FALSE
+  COMMENT 'takes submissions after the deadline, without a rank';
+
 -- A user's days of the last year, and his newest submissions.
 ALTER TABLE submissions ADD KEY IF NOT EXISTS submissions_days (user_id, submitted_at);

@@ -68,10 +68,68 @@ board("first")
 board("second", ("H200", "A100"))
 
 
+# ---- the front page ----
+
+def card(client, name, path="/"):
+	"""The words of a leaderboard's card."""
+	found = [part for part in re.findall(r'<article class="card">.*?</article>', look(client, path).text, re.S) if f">{name}</a></h3>" in part]
+	equal((name, len(found)), (name, 1))
+	reader = Page()
+	reader.feed(found[0])
+	return " ".join(" ".join(reader.texts).split())
+
+
+@test
+def a_card_counts_who_submits_and_how_often():
+	contains(card(anyone, "first"), "0 participants · 0 submissions")
+	submit(ada, "first")
+	submit(ada, "first")
+	contains(card(anyone, "first"), "1 participant · 2 submissions")
+	submit(bob, "first")
+	submit(ada, "second", gpus=("H200", "A100"))
+	contains(card(anyone, "first"), "2 participants · 3 submissions")
+	contains(card(anyone, "second"), "1 participant · 1 submission")
+	equal(ada.post("/leaderboard/first/submit", [("mode", "none such"), ("gpu", "H200")], [("file", "kernel.py", SOURCE)]).status, 422)
+	contains(card(anyone, "first"), "2 participants · 3 submissions")
+
+
+@test
+def leaderboards_stand_under_what_can_be_done_with_them():
+	board("over", deadline="'2020-01-01'")
+	board("trained", deadline="'2020-02-01'")
+	sql("UPDATE leaderboards SET practice = TRUE WHERE name = 'trained'")
+	for heading, name, state in (("Active", "first", "active"), ("Practice", "trained", "practice"), ("Ended", "over", "ended")):
+		contains(section(anyone, "/", heading), f"{name} {state}")
+	contains(card(anyone, "over"), "(2020-01-01 00:00 UTC)")
+	for id in ("active", "practice", "ended"):
+		contains(look(anyone, "/").text, f'href="#{id}"')
+	sql("UPDATE leaderboards SET accepting = FALSE WHERE name = 'trained'")
+	contains(section(anyone, "/", "Ended"), "trained ended")
+	lacks(look(anyone, "/").text, "Practice")
+
+
+@test
+def the_first_three_of_each_device_are_named():
+	for place, name in enumerate(("cyd", "dora", "eve", "fay"), 1):
+		sql(f"""
+			INSERT INTO users (name, password_hash) VALUES ('{name}', '!');
+			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+				SELECT l.id, l.task_version_id, u.id, 'kernel.py', (SELECT sha256 FROM blobs LIMIT 1), 'ranked' FROM leaderboards l, users u
+				WHERE l.name = 'over' AND u.name = '{name}';
+			INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, finished_at)
+				SELECT id, user_id, 'H200', 'done', 'passed', {place} * 1000, submitted_at FROM submissions WHERE id = LAST_INSERT_ID();
+			INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
+				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id, j.score_ns, s.submitted_at, {place}, {place}
+				FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = LAST_INSERT_ID();""")
+	contains(card(anyone, "over"), "H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
+
+
 # ---- the queue ----
+
 
 @test
 def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
+	sql("DELETE FROM jobs WHERE state = 'queued'")
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, f"{number} queued 1st in line not known first H200 ada test")
