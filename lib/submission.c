@@ -182,6 +182,9 @@ static const struct statement COUNT_SUBMISSION = COMMAND(
 	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, participants = participants + IF(EXISTS "
 	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ?), 0, 1)");
 
+static const struct statement COUNT_DAY = COMMAND(
+	"INSERT INTO user_days (user_id, day, submissions) VALUES (?, UTC_DATE(), 1) ON DUPLICATE KEY UPDATE submissions = submissions + 1");
+
 static int check_author(struct database *db, const struct intake *intake, const struct statement *read, struct error *error)
 {
 	struct author author;
@@ -205,6 +208,13 @@ static int insert_jobs(struct database *db, const struct intake *intake, struct 
 	return 0;
 }
 
+static int count_submission(struct database *db, const struct intake *intake, struct error *error)
+{
+	int64_t user_id = intake->request->user_id, leaderboard_id = intake->leaderboard->id;
+	int rc = database_execute(db, &COUNT_DAY, error, "i", user_id);
+	return rc ? rc : database_execute(db, &COUNT_SUBMISSION, error, "iiii", leaderboard_id, user_id, leaderboard_id, intake->id);
+}
+
 static int store(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
@@ -226,8 +236,7 @@ static int store(struct database *db, void *context, struct error *error)
 	intake->id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = insert_jobs(db, intake, error);
-	return rc ? rc : database_execute(db, &COUNT_SUBMISSION, error, "iiii", intake->leaderboard->id, request->user_id,
-		intake->leaderboard->id, intake->id);
+	return rc ? rc : count_submission(db, intake, error);
 }
 
 int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,

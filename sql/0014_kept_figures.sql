@@ -29,5 +29,14 @@ INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants)
 ALTER TABLE leaderboards ADD COLUMN IF NOT EXISTS practice BOOLEAN NOT NULL DEFAULT FALSE
   COMMENT 'takes submissions after the deadline, without a rank';
 
--- A user's days of the last year, and his newest submissions.
-ALTER TABLE submissions ADD KEY IF NOT EXISTS submissions_days (user_id, submitted_at);
+-- How often a user submitted on each day that he did.
+CREATE TABLE IF NOT EXISTS user_days (
+  user_id     BIGINT UNSIGNED NOT NULL,
+  day         DATE NOT NULL COMMENT 'UTC',
+  submissions INT UNSIGNED NOT NULL,
+  PRIMARY KEY (user_id, day),
+  CONSTRAINT user_days_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
+) ENGINE = InnoDB;
+INSERT INTO user_days (user_id, day, submissions)
+  SELECT user_id, DATE(submitted_at), COUNT(*) FROM submissions GROUP BY user_id, DATE(submitted_at)
+  ON DUPLICATE KEY UPDATE submissions = VALUES(submissions);

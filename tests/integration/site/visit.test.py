@@ -124,6 +124,43 @@ def the_first_three_of_each_device_are_named():
 	contains(card(anyone, "over"), "H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
 
 
+# ---- a user ----
+
+@test
+def a_user_without_anything_has_a_page_that_says_so():
+	page = look(anyone, "/user/fay").words()
+	contains(page, "First places 0")
+	contains(page, "fay has submitted nothing in the last year.")
+	lacks(page, "The weeks as a table")
+	sql("INSERT INTO users (name, password_hash) VALUES ('gus', '!')")
+	contains(look(anyone, "/user/gus").words(), "gus is in no ranking yet.")
+
+
+@test
+def results_and_first_places_are_those_of_the_rankings():
+	contains(section(anyone, "/user/cyd", "First places"), "1 over on H200 of 4")
+	contains(section(anyone, "/user/cyd", "Results"), "over H200 1 of 4 1.000 µs")
+	page = look(anyone, "/user/dora").words()
+	contains(page, "Ranked on 1 leaderboard First places 0")
+	contains(section(anyone, "/user/dora", "Results"), "over H200 2 of 4 2.000 µs")
+
+
+@test
+def each_week_of_the_last_year_has_a_bar_and_a_row():
+	before = int(sql("SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = 'bob'")[0][0])
+	submit(bob, "first")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name = 'bob'")
+	monday, earlier = sql("SELECT UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY")[0]
+	words = section(anyone, "/user/bob", "Activity")
+	contains(words, f"Week of Submissions {monday} {before + 1} {earlier} 12 Weeks begin")
+	text = look(anyone, "/user/bob").text
+	equal(len(re.findall("<rect ", text)), 53)
+	contains(text, f"<title>Week of {earlier}: 12 submissions</title>")
+	contains(look(anyone, "/user/bob").words(), f"Submissions in a year {before + 13}")
+
+
 # ---- the queue ----
 
 
