@@ -25,9 +25,11 @@ INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants)
   SELECT leaderboard_id, COUNT(*), COUNT(DISTINCT user_id) FROM submissions GROUP BY leaderboard_id
   ON DUPLICATE KEY UPDATE submissions = VALUES(submissions), participants = VALUES(participants);
 
--- After its deadline it may go on taking submissions, which are not ranked.
-ALTER TABLE leaderboards ADD COLUMN IF NOT EXISTS practice BOOLEAN NOT NULL DEFAULT FALSE
-  COMMENT 'takes submissions after the deadline, without a rank';
+-- What the front page and the names on pages that are not found go by.
+ALTER TABLE leaderboards
+  ADD COLUMN IF NOT EXISTS visibility ENUM('public', 'closed', 'hidden') NOT NULL DEFAULT 'public'
+    COMMENT 'closed: its members see it; hidden: its creator and admins alone',
+  ADD COLUMN IF NOT EXISTS practice   BOOLEAN NOT NULL DEFAULT FALSE COMMENT 'takes submissions after the deadline, without a rank';
 
 -- How often a user submitted on each day that he did.
 CREATE TABLE IF NOT EXISTS user_days (

@@ -161,6 +161,67 @@ def each_week_of_the_last_year_has_a_bar_and_a_row():
 	contains(look(anyone, "/user/bob").words(), f"Submissions in a year {before + 13}")
 
 
+# ---- what is not there, and what may not be seen ----
+
+def refused(client, path, status):
+	answer = client.get(path)
+	equal((path, answer.status), (path, status))
+	reader = Page()
+	reader.feed(answer.text)
+	equal(reader.faults, [])
+	return reader, answer.words()
+
+
+@test
+def a_name_that_was_mistyped_leads_to_those_that_are_near():
+	for path in ("/leaderboard/frist", "/leaderboard/frist/submit", "/leaderboard/FIRST_", "/frist"):
+		page, words = refused(anyone, path, 404)
+		contains(words, "Leaderboards with a similar name first")
+		contains(page.links, "/leaderboard/first")
+	page, words = refused(anyone, "/user/dorra", 404)
+	contains(words, "Users with a similar name dora")
+	contains(page.links, "/user/dora")
+
+
+@test
+def names_that_nobody_may_find_are_not_offered():
+	lacks(refused(anyone, "/user/guss", 404)[1], "similar")  # gus exists, and is in no ranking
+	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'over'")
+	lacks(refused(anyone, "/leaderboard/ovre", 404)[1], "similar")
+	lacks(refused(anyone, "/user/dorra", 404)[1], "similar")
+	sql("UPDATE leaderboards SET visibility = 'public' WHERE name = 'over'")
+	contains(refused(anyone, "/leaderboard/ovre", 404)[1], "similar name over")
+
+
+@test
+def what_is_far_from_every_name_gets_none():
+	for path in ("/leaderboard/something-else-entirely", "/user/xy", "/nothing/here", "/user/%3Cscript%3E", "/leaderboard/a%25b", "/%5C%5Cevil.example"):
+		page, words = refused(anyone, path, 404)
+		lacks(words, "similar")
+		contains(page.links, "/")
+
+
+@test
+def who_is_not_allowed_reads_as_whom():
+	contains(refused(ada, "/admin", 403)[1], "You are logged in as ada .")
+	equal(anyone.get("/admin").status, 303)
+
+
+@test
+def without_the_database_the_page_offers_to_try_again():
+	sql("RENAME TABLE leaderboards TO elsewhere")
+	try:
+		page, words = refused(anyone, "/leaderboard/first?gpu=H200&x=%22", 503)
+		contains(page.links, "/leaderboard/first?gpu=H200&x=%22")
+		contains(words, "Nothing was lost")
+		equal(anyone.get("/leaderboard/first?again").headers["Retry-After"], "5")
+		reader, words = refused(anyone, "/nothere", 404)
+		lacks(words, "similar")
+	finally:
+		sql("RENAME TABLE elsewhere TO leaderboards")
+	equal(anyone.get("/leaderboard/first?now").status, 200)
+
+
 # ---- the queue ----
 
 
