@@ -62,10 +62,10 @@ static int by_size(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* A job that takes longer than the others did may end at any moment; of one of which nothing is known, nobody knows. */
+/* A job that is late, compared with the others of its kind, is taken to be late by as much again. */
 static double rest_of(const struct wait_job *job)
 {
-	return isnan(job->expected_ms) ? INFINITY : fmax(job->expected_ms - job->running_ms, 0);
+	return isnan(job->expected_ms) ? INFINITY : fabs(job->expected_ms - job->running_ms);
 }
 
 /* Devices without a job are free now. Where more run than devices take jobs, some run on devices that are being drained;

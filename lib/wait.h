@@ -3,8 +3,9 @@
  * The order is that of claims (worker/queue.h): the lowest priority number first, then the user with the fewest jobs
  * running, then the oldest job; a job that stands before counts as running for those behind it. The start comes of
  * letting the devices work off that line, each job taking as long as the median of the last ones like it: same task
- * version, same model, same mode (else the same mode on that model, of whatever leaderboard). Who comes later may still
- * come first, so it is an expectation, and is never shown finer than people can plan with. */
+ * version, same model, same mode (else the same mode on that model, of whatever leaderboard). One that runs and is late
+ * by then is taken to be late by as much again. Who comes later may still come first, so it is an expectation, and is
+ * never shown finer than people can plan with. */
 #ifndef PODIUM_LIB_WAIT_H
 #define PODIUM_LIB_WAIT_H
 

@@ -40,16 +40,19 @@ static void an_idle_device_takes_the_first_at_once_and_the_next_behind_it(void *
 	expect(&jobs[2], 3, 10000);
 }
 
-static void what_runs_has_its_rest_to_go_and_never_less_than_nothing(void **state)
+static void what_runs_has_its_rest_to_go_and_what_is_late_as_much_again(void **state)
 {
 	(void)state;
 	struct wait_job jobs[] = { RUNS(1, ada, "H200", 5000, 2000), WAITS(2, bob, "H200", 1000) };
 	estimate(jobs, COUNT(jobs), 1);
 	expect(&jobs[0], 0, NAN);
 	expect(&jobs[1], 1, 3000);
-	jobs[0].running_ms = 9000;
+	jobs[0].running_ms = 5000;
 	estimate(jobs, COUNT(jobs), 1);
 	expect(&jobs[1], 1, 0);
+	jobs[0].running_ms = 9000;
+	estimate(jobs, COUNT(jobs), 1);
+	expect(&jobs[1], 1, 4000);
 }
 
 static void devices_share_the_line_and_each_model_has_its_own(void **state)
@@ -138,7 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_device_takes_the_first_at_once_and_the_next_behind_it),
-		cmocka_unit_test(what_runs_has_its_rest_to_go_and_never_less_than_nothing),
+		cmocka_unit_test(what_runs_has_its_rest_to_go_and_what_is_late_as_much_again),
 		cmocka_unit_test(devices_share_the_line_and_each_model_has_its_own),
 		cmocka_unit_test(users_take_turns_and_those_who_have_something_running_come_later),
 		cmocka_unit_test(a_lower_priority_number_comes_first_whosever_it_is),
