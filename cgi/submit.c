@@ -6,6 +6,7 @@
 #include "lib/format.h"
 #include "lib/quote.h"
 #include "lib/submission.h"
+#include "lib/wait.h"
 #include "templates/submit.h"
 
 #include <string.h>
@@ -26,6 +27,16 @@ static const char *product_of(const struct offered_gpu *offered, size_t count, c
 	return NULL;
 }
 
+static int expect_starts(struct request *request, struct submit_form *form, const char *const *gpus)
+{
+	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
+	int rc = wait_of_next(request->db, request->arena, request->viewer.id ? request->viewer.id : -1, gpus, form->gpu_count, waits,
+		request->error);
+	for (size_t i = 0; i < form->gpu_count && !rc; i++)
+		form->gpus[i].start = waits[i].at_least ? NULL : waits[i].words;
+	return rc;
+}
+
 /* The leaderboard's devices; those that were ticked stay so, and a single one is ticked from the start. */
 static int list_gpus(struct request *request, struct submit_form *form)
 {
@@ -40,9 +51,9 @@ static int list_gpus(struct request *request, struct submit_form *form)
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->gpus[i] = (struct submit_gpu){
-			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]),
+			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]), NULL,
 		};
-	return 0;
+	return expect_starts(request, form, gpus);
 }
 
 static int read_uses(struct request *request, struct submit_form *form)

@@ -174,7 +174,7 @@ static const struct column READ_COLUMNS[] = {
 	REAL(struct read_row, running_ms),
 };
 #define JOBS_OF(first, running) "SELECT j.id, j.user_id, j.priority, NULL AS devices, j.gpu, " \
-	"  " SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", "COALESCE(s.mode, 'comparison')") " AS expected_ms, " \
+	"  " SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
 	running " AS running_ms FROM (" first ") first JOIN jobs j ON j.id = first.id " \
 	"LEFT JOIN submissions s ON s.id = j.submission_id LEFT JOIN comparisons c ON c.id = j.comparison_id "
 static const struct statement READ = SELECT(struct read_row, READ_COLUMNS,
@@ -260,10 +260,10 @@ enum { most_recent = 31 };
 /* A clock that was set back makes no time negative. */
 static const struct statement KEEP = COMMAND(
 	"INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
-	"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, COALESCE(s.mode, 'comparison'), "
+	"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, IF(c.id IS NULL, s.mode, 'comparison'), "
 	"  GREATEST(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000, 0), j.finished_at "
 	"FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id LEFT JOIN comparisons c ON c.id = j.comparison_id "
-	"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL "
+	"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL AND COALESCE(s.id, c.id) IS NOT NULL "
 	"ON DUPLICATE KEY UPDATE recent = SUBSTRING_INDEX(CONCAT(VALUES(recent), ',', job_times.recent), ',', ?), "
 	"  updated_at = VALUES(updated_at)");
 struct kept { int64_t task_version_id; const char *gpu, *mode, *recent; };
@@ -273,7 +273,7 @@ static const struct column KEPT_COLUMNS[] = {
 static const struct statement KEPT = SELECT(struct kept, KEPT_COLUMNS,
 	"SELECT t.task_version_id, t.gpu, t.mode, t.recent FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id "
 	"LEFT JOIN comparisons c ON c.id = j.comparison_id JOIN job_times t ON t.task_version_id = COALESCE(s.task_version_id, c.task_version_id) "
-	"  AND t.gpu = j.gpu AND t.mode = COALESCE(s.mode, 'comparison') WHERE j.id = ?");
+	"  AND t.gpu = j.gpu AND t.mode = IF(c.id IS NULL, s.mode, 'comparison') WHERE j.id = ?");
 static const struct statement PUT_MEDIAN = COMMAND(
 	"UPDATE job_times SET median_ms = ? WHERE task_version_id = ? AND gpu = ? AND mode = ?");
 
@@ -297,6 +297,6 @@ int wait_keep(struct database *db, struct arena *arena, int64_t job_id, struct e
 	if (!rc)
 		rc = database_row(db, arena, &KEPT, &kept, error, "i", job_id);
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? 0 : rc; /* it was never started */
+		return rc == ERROR_NOT_FOUND ? 0 : rc; /* it was never started, or is of a kind that nobody waits for */
 	return database_execute(db, &PUT_MEDIAN, error, "iiss", wait_median_ms(kept.recent), kept.task_version_id, kept.gpu, kept.mode);
 }
