@@ -51,7 +51,7 @@ static void append_place(struct buffer *out, const struct job_row *job, const st
 	buffer_printf(out, "Waiting for %s: %s", job->gpu, wait->at_least ? "at least " : "");
 	html_ordinal(out, job->ahead + 1);
 	buffer_text(out, " in line");
-	if (job->ahead)
+	if (job->ahead && !wait->at_least)
 		buffer_printf(out, ", %lld job%s ahead", (long long)job->ahead, job->ahead == 1 ? "" : "s");
 	buffer_byte(out, '.');
 	if (wait->words)

@@ -164,7 +164,8 @@ const char *wait_words(struct arena *arena, double start_ms)
 
 /* ---- from the database ---- */
 
-enum { most_waiting = 500, most_running = 500 };
+/* As many as the page of the queue lists. */
+enum { most_waiting = 200, most_running = 200 };
 
 /* A job that runs or waits, or with `devices` a model and how many of its devices take jobs. */
 struct read_row { int64_t id, user_id, priority, devices; const char *gpu; double expected_ms, running_ms; };

@@ -159,6 +159,21 @@ static void a_device_that_is_paused_starts_nothing(void **state)
 	assert_true(next_of(bob).start_ms == 0);
 }
 
+static void of_a_long_line_the_least_is_said(void **state)
+{
+	(void)state;
+	script("DELETE FROM jobs; INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
+		"SELECT leaderboard_id, task_version_id, user_id, file_name, sha256, mode FROM (SELECT * FROM submissions LIMIT 1) one, seq_1_to_300; "
+		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'H200' FROM submissions ORDER BY id DESC LIMIT 300");
+	static const struct statement last = NUMBER("SELECT MAX(id) AS number FROM jobs");
+	struct wait wait = wait_for(number_of(&last));
+	assert_true(wait.at_least);
+	assert_int_equal(wait.position, 201);
+	script("DELETE FROM jobs ORDER BY id LIMIT 101");
+	assert_false(wait_for(number_of(&last)).at_least);
+	assert_int_equal(wait_for(number_of(&last)).position, 199);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +183,7 @@ int main(void)
 		cmocka_unit_test(what_runs_or_has_ended_does_not_wait),
 		cmocka_unit_test(a_mode_without_a_time_of_its_own_makes_those_behind_it_uncertain),
 		cmocka_unit_test(a_device_that_is_paused_starts_nothing),
+		cmocka_unit_test(of_a_long_line_the_least_is_said),
 	};
 	return cmocka_run_group_tests_name("wait", tests, begin, end);
 }
