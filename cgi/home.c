@@ -12,7 +12,8 @@
 
 static const struct column HOME_COLUMNS[] = {
 	TEXT(struct home_row, name), TEXT(struct home_row, language), TIME(struct home_row, deadline_ms),
-	INTEGER(struct home_row, accepting), TEXT(struct home_row, gpu), INTEGER(struct home_row, entries),
+	INTEGER(struct home_row, accepting), INTEGER(struct home_row, practice), INTEGER(struct home_row, participants),
+	INTEGER(struct home_row, submissions), TEXT(struct home_row, gpu), INTEGER(struct home_row, entries),
 	INTEGER(struct home_row, place), INTEGER(struct home_row, user_id), TEXT(struct home_row, user),
 	REAL(struct home_row, score_ns),
 };
@@ -20,11 +21,13 @@ static const struct column HOME_COLUMNS[] = {
  * one makes each a single look into ranking_order, however long the ranking is. The last position is the number of
  * entries; it is looked up once per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
-	"SELECT l.name, v.language, l.deadline AS deadline_ms, l.accepting, g.gpu, "
+	"SELECT l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
+	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, g.gpu, "
 	"  IF(top.position = 1, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
 	"  r.place, r.user_id, u.name AS user, r.score_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"JOIN (SELECT 1 AS position UNION ALL SELECT 2 UNION ALL SELECT 3) top "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
@@ -54,6 +57,12 @@ static size_t add_gpu(struct home_board *board, const struct home_row *rows, siz
 	return taken;
 }
 
+static const char *state_of(const struct home_row *row, int64_t now)
+{
+	const char *state = board_state(row->deadline_ms, row->accepting, now);
+	return row->practice && row->accepting && strcmp(state, "ended") == 0 ? "practice" : state;
+}
+
 /* Takes the rows of one leaderboard; returns how many. */
 static size_t add_board(struct arena *arena, struct home_board *board, const struct home_row *rows, size_t count, int64_t now)
 {
@@ -62,7 +71,8 @@ static size_t add_board(struct arena *arena, struct home_board *board, const str
 		own++;
 	*board = (struct home_board){
 		.name = rows->name, .language = rows->language, .deadline_ms = rows->deadline_ms,
-		.state = board_state(rows->deadline_ms, rows->accepting, now), .gpus = arena_array(arena, struct home_gpu, own),
+		.state = state_of(rows, now), .participants = rows->participants, .submissions = rows->submissions,
+		.gpus = arena_array(arena, struct home_gpu, own),
 	};
 	for (size_t i = 0; rows->gpu && i < own;)
 		i += add_gpu(board, rows + i, own - i);
@@ -71,35 +81,42 @@ static size_t add_board(struct arena *arena, struct home_board *board, const str
 
 /* ---- order ---- */
 
-static bool is_active(const struct home_board *board)
+static enum home_part part_of(const struct home_board *board)
 {
-	return strcmp(board->state, "active") == 0;
+	if (strcmp(board->state, "active") == 0)
+		return HOME_ACTIVE;
+	return strcmp(board->state, "practice") == 0 ? HOME_PRACTICE : HOME_ENDED;
 }
 
 static int by_urgency(const void *left, const void *right)
 {
 	const struct home_board *a = left, *b = right;
-	if (is_active(a) != is_active(b))
-		return is_active(a) ? -1 : 1;
+	enum home_part part = part_of(a);
+	if (part != part_of(b))
+		return part < part_of(b) ? -1 : 1;
 	if (a->deadline_ms == b->deadline_ms)
 		return strcasecmp(a->name, b->name);
 	if (a->deadline_ms == TIME_NULL || b->deadline_ms == TIME_NULL)
 		return a->deadline_ms == TIME_NULL ? 1 : -1;
 	bool sooner = a->deadline_ms < b->deadline_ms;
-	return sooner == is_active(a) ? -1 : 1;
+	return sooner == (part == HOME_ACTIVE) ? -1 : 1;
 }
 
 struct home_view home_view_make(struct arena *arena, const struct home_row *rows, size_t count, int64_t now)
 {
+	struct home_view view = { .sections = { { .title = "Active", .id = "active" }, { .title = "Practice", .id = "practice" },
+		{ .title = "Ended", .id = "ended" } } };
 	struct home_board *boards = arena_array(arena, struct home_board, count + 1);
-	size_t board_count = 0, active = 0;
 	for (size_t i = 0; i < count;)
-		i += add_board(arena, &boards[board_count++], rows + i, count - i, now);
-	if (board_count)
-		qsort(boards, board_count, sizeof *boards, by_urgency);
-	while (active < board_count && is_active(&boards[active]))
-		active++;
-	return (struct home_view){ boards, active, boards + active, board_count - active };
+		i += add_board(arena, &boards[view.count++], rows + i, count - i, now);
+	if (view.count)
+		qsort(boards, view.count, sizeof *boards, by_urgency);
+	for (size_t i = 0; i < view.count; i++)
+		view.sections[part_of(&boards[i])].count++;
+	for (size_t part = 0; part < home_parts; boards += view.sections[part++].count)
+		view.sections[part].boards = boards;
+	view.takes = view.sections[HOME_ACTIVE].count + view.sections[HOME_PRACTICE].count > 0;
+	return view;
 }
 
 int page_home(struct request *request)

@@ -4,6 +4,7 @@
 
 #include "lib/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,18 +25,28 @@ struct home_gpu {
 struct home_board {
 	const char *name, *language, *state;
 	int64_t deadline_ms;            /* TIME_NULL: none */
+	int64_t participants, submissions;
 	struct home_gpu *gpus; size_t gpu_count;
 };
 
+/* Active; practice: the deadline is over, and submissions are still taken; ended, or closed by an admin. */
+enum home_part { HOME_ACTIVE, HOME_PRACTICE, HOME_ENDED, home_parts };
+struct home_section {
+	const char *title, *id;
+	const struct home_board *boards; size_t count;
+};
+
 struct home_view {
-	const struct home_board *active; size_t active_count;
-	const struct home_board *over; size_t over_count;   /* ended, or closed by an admin */
+	struct home_section sections[home_parts];
+	size_t count;                   /* of leaderboards */
+	bool takes;                     /* one of them takes submissions */
 };
 
 /* One of the first places on one device of a leaderboard, as the database gives it. */
 struct home_row {
 	const char *name, *language;
-	int64_t deadline_ms, accepting;
+	int64_t deadline_ms, accepting, practice;
+	int64_t participants, submissions; /* who ever submitted, and how often */
 	const char *gpu;                /* NULL: the leaderboard has none */
 	int64_t entries;                /* in one row of each device, else SQL_NULL_INTEGER */
 	int64_t place, user_id;
@@ -43,8 +54,8 @@ struct home_row {
 	double score_ns;
 };
 
-/* Rows that are sorted by leaderboard and device. Active ones come first: the soonest deadline, then those without
- * one; then the others: the one that ended last, then those without a deadline. */
+/* Of rows that are sorted by leaderboard and device. Active ones stand in the order of their deadlines, then those without
+ * one; in the other sections the one that ended last is first, and those without a deadline are last. */
 struct home_view home_view_make(struct arena *arena, const struct home_row *rows, size_t count, int64_t now_ms);
 
 #endif

@@ -136,6 +136,14 @@ void html_utc(struct buffer *out, int64_t ms)
 	buffer_text(out, text);
 }
 
+void html_date(struct buffer *out, int64_t ms)
+{
+	enum { date_length = 10 };
+	format_text text;
+	format_iso(text, ms);
+	buffer_append(out, text, strnlen(text, date_length));
+}
+
 void html_iso(struct buffer *out, int64_t ms)
 {
 	format_text text;

@@ -35,6 +35,7 @@ void html_gap(struct buffer *out, double ns, double best_ns);            /* +4.2
 void html_times_faster(struct buffer *out, double ratio);                /* 2.31× faster */
 void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
 void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
+void html_date(struct buffer *out, int64_t ms);                          /* 2026-11-21 */
 void html_iso(struct buffer *out, int64_t ms);                           /* 2026-11-21T06:10:20.123Z */
 void html_relative(struct buffer *out, int64_t ms, int64_t now_ms);      /* 3 minutes ago */
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);          /* a <time> element with both */

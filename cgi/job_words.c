@@ -6,6 +6,7 @@
 #include "lib/leaderboard.h"
 #include "lib/text.h"
 #include "lib/verdict.h"
+#include "lib/wait.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -16,63 +17,12 @@ enum { silent_s = 5 };
 
 /* ---- what a job waits for ---- */
 
-/* The users who have jobs waiting for a device model, and how many of theirs run anywhere. */
-struct line { int64_t user_id, queued, oldest, running; };
-static const struct column LINE_COLUMNS[] = {
-	INTEGER(struct line, user_id), INTEGER(struct line, queued), INTEGER(struct line, oldest), INTEGER(struct line, running),
-};
-static const struct statement LINES = SELECT(struct line, LINE_COLUMNS,
-	"SELECT waiting.user_id, waiting.queued, waiting.oldest, COALESCE(running.jobs, 0) AS running "
-	"FROM (SELECT user_id, COUNT(*) AS queued, MIN(id) AS oldest FROM jobs FORCE INDEX (jobs_turn) "
-	"  WHERE gpu = ? AND state = 'queued' AND priority = ? GROUP BY user_id) waiting "
-	"LEFT JOIN (SELECT user_id, COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' GROUP BY user_id) running "
-	"  ON running.user_id = waiting.user_id");
-
-struct count { int64_t jobs; };
-static const struct column COUNT_COLUMNS[] = { INTEGER(struct count, jobs) };
-static const struct statement COUNT_SOONER = SELECT(struct count, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' AND priority < ?");
-static const struct statement COUNT_OWN = SELECT(struct count, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_turn) "
-	"WHERE gpu = ? AND state = 'queued' AND priority = ? AND user_id = ? AND id < ?");
-
 struct supply { int64_t online, paused; };
 static const struct column SUPPLY_COLUMNS[] = { INTEGER(struct supply, online), INTEGER(struct supply, paused) };
 static const struct statement SUPPLY = SELECT(struct supply, SUPPLY_COLUMNS,
 	"SELECT COUNT(*) AS online, CAST(COALESCE(SUM(EXISTS "
 	"  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))), 0) AS SIGNED) AS paused "
 	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.model = ? AND g.seen_at" SQL_IS_ONLINE);
-
-/* A user's next job comes when nobody has fewer running, and the one after it as if the next were running already; so
- * of each other user as many come first as he has fewer, and one more if he is as far and was earlier. */
-static int64_t count_ahead(const struct line *lines, size_t count, int64_t user_id, int64_t id, int64_t own)
-{
-	int64_t turn = own, ahead = own;
-	for (size_t i = 0; i < count; i++)
-		if (lines[i].user_id == user_id)
-			turn += lines[i].running;
-	for (size_t i = 0; i < count; i++) {
-		int64_t sooner = turn - lines[i].running + (lines[i].oldest < id);
-		if (lines[i].user_id != user_id && sooner > 0)
-			ahead += sooner < lines[i].queued ? sooner : lines[i].queued;
-	}
-	return ahead;
-}
-
-static int find_place(struct request *request, const struct submission_row *row, struct job_row *job)
-{
-	struct line *lines;
-	struct count sooner, own;
-	size_t count;
-	int rc = database_row(request->db, request->arena, &COUNT_SOONER, &sooner, request->error, "si", job->gpu, job->priority);
-	if (!rc)
-		rc = database_row(request->db, request->arena, &COUNT_OWN, &own, request->error, "siii", job->gpu, job->priority, row->user_id,
-			job->id);
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &LINES, &lines, &count, request->error, "si", job->gpu, job->priority);
-	job->ahead = rc ? 0 : sooner.jobs + count_ahead(lines, count, row->user_id, job->id, own.jobs);
-	return rc;
-}
 
 /* ---- sentences ---- */
 
@@ -97,23 +47,33 @@ static void append_trouble(struct buffer *out, const struct job_row *job)
 	}
 }
 
-static int describe_queued(struct request *request, const struct submission_row *row, struct job_row *job, struct buffer *out)
+static void append_place(struct buffer *out, const struct job_row *job, const struct wait *wait)
 {
+	buffer_printf(out, "Waiting for %s: %s", job->gpu, wait->at_least ? "at least " : "");
+	html_ordinal(out, job->ahead + 1);
+	buffer_text(out, " in line");
+	if (job->ahead && !wait->at_least)
+		buffer_printf(out, ", %lld job%s ahead", (long long)job->ahead, job->ahead == 1 ? "" : "s");
+	buffer_byte(out, '.');
+	if (wait->words)
+		buffer_printf(out, " It is expected to start %s%s.", wait->words, wait->at_least ? " or later" : "");
+}
+
+static int describe_queued(struct request *request, struct job_row *job, struct buffer *out)
+{
+	struct wait wait;
 	struct supply supply;
-	int rc = find_place(request, row, job);
+	int rc = wait_of_job(request->db, request->arena, job->id, &wait, request->error);
+	job->ahead = rc || !wait.position ? 0 : wait.position - 1;
 	if (!rc)
 		rc = database_row(request->db, request->arena, &SUPPLY, &supply, request->error, "s", job->gpu);
 	if (rc)
 		return rc;
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
-	buffer_printf(out, "Waiting for %s: ", job->gpu);
-	html_ordinal(out, job->ahead + 1);
-	buffer_text(out, " in line");
-	if (job->ahead)
-		buffer_printf(out, ", %lld job%s ahead", (long long)job->ahead, job->ahead == 1 ? "" : "s");
-	buffer_text(out, !supply.online ? ". No worker with this device is online, so it waits until one is."
-		: supply.paused == supply.online ? ". The device was paused by an admin, so it waits until it is resumed." : ".");
+	append_place(out, job, &wait);
+	buffer_text(out, !supply.online ? " No worker with this device is online, so it waits until one is."
+		: supply.paused == supply.online ? " The device was paused by an admin, so it waits until it is resumed." : "");
 	return 0;
 }
 
@@ -195,7 +155,7 @@ int job_words_fill(struct request *request, const struct submission_row *row, st
 	for (size_t i = 0; i < count && !rc; i++) {
 		cleanup_buffer struct buffer out = {0}, change = {0};
 		if (strcmp(jobs[i].state, "queued") == 0)
-			rc = describe_queued(request, row, &jobs[i], &out);
+			rc = describe_queued(request, &jobs[i], &out);
 		else if (strcmp(jobs[i].state, "running") == 0)
 			describe_running(&jobs[i], &out);
 		else

@@ -5,7 +5,7 @@
 #include "cgi/request.h"
 #include "cgi/submission.h"
 
-/* Fills `ahead` and `words` of the jobs of one submission: what each waits for and how many stand before it, who runs
+/* Fills `ahead` and `words` of the jobs of one submission: what each waits for, how many stand before it and when it is expected to start, who runs
  * it, which attempt it is and why, who paused or cancelled it, or what its end means. */
 int job_words_fill(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count);
 

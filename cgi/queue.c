@@ -4,8 +4,10 @@
 #include "cgi/pages.h"
 #include "lib/fleet.h"
 #include "lib/visibility.h"
+#include "lib/wait.h"
 #include "templates/queue.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { most_jobs = 200, most_counted = 10000, most_devices = 200, reload_s = 5 };
@@ -17,6 +19,7 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct queue_job, lease_owner), TIME(struct queue_job, since_ms),
 	INTEGER(struct queue_job, comparison_id), INTEGER(struct queue_job, rival_id), TEXT(struct queue_job, rival),
 	INTEGER(struct queue_job, visible),
+	INTEGER(struct queue_job, priority), REAL(struct queue_job, expected_ms), REAL(struct queue_job, running_ms),
 };
 /* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
  * found without looking at the others. */
@@ -24,7 +27,9 @@ static const struct column JOB_COLUMNS[] = {
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
 	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' ELSE s.mode END AS mode, " \
 	"  j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AS visible " \
+	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AS visible, j.priority, " \
+	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
+	"  IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
 	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
 	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
@@ -44,7 +49,7 @@ static const struct column DEVICE_COLUMNS[] = {
 	TIME(struct queue_device, started_at_ms), TIME(struct queue_device, seen_at_ms), INTEGER(struct queue_device, online),
 	INTEGER(struct queue_device, quarantined),
 	TEXT(struct queue_device, model), TEXT(struct queue_device, product), INTEGER(struct queue_device, memory_bytes),
-	INTEGER(struct queue_device, pause), INTEGER(struct queue_device, runs),
+	INTEGER(struct queue_device, pause), INTEGER(struct queue_device, runs), INTEGER(struct queue_device, takes),
 };
 static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUMNS,
 	"SELECT w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
@@ -52,7 +57,8 @@ static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUM
 	"  w.seen_at" SQL_IS_ONLINE
 	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, g.memory_bytes, " 
 	SQL_PAUSE("w.name", "g.uuid") " AS pause, "
-	"  EXISTS (SELECT 1 FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid) AS runs "
+	"  EXISTS (SELECT 1 FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid) AS runs, "
+	"  COALESCE(w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g", "w") ", 0) AS takes "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
@@ -68,16 +74,6 @@ static int count_more(struct request *request, struct queue_view *view)
 	return 0;
 }
 
-/* Those of leaderboards that the visitor may not see wait like all others, but are nobody else's concern. */
-static void keep_visible(struct queue_job *jobs, size_t *count)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < *count; i++)
-		if (jobs[i].visible)
-			jobs[kept++] = jobs[i];
-	*count = kept;
-}
-
 static int read_jobs(struct request *request, struct queue_view *view)
 {
 	struct queue_job *jobs;
@@ -88,11 +84,97 @@ static int read_jobs(struct request *request, struct queue_view *view)
 		return rc;
 	view->jobs = jobs;
 	view->job_count = count < most_jobs ? count : most_jobs;
-	rc = count < most_jobs ? 0 : count_more(request, view);
-	keep_visible(jobs, &view->job_count);
 	while (view->running < view->job_count && strcmp(jobs[view->running].state, "running") == 0)
 		view->running++;
-	return rc;
+	return count < most_jobs ? 0 : count_more(request, view);
+}
+
+/* Those of leaderboards that the visitor may not see wait like all others, but are nobody else's concern. */
+static void keep_visible(struct queue_view *view)
+{
+	size_t kept = 0, running = 0;
+	for (size_t i = 0; i < view->job_count; i++)
+		if (view->jobs[i].visible) {
+			running += i < view->running;
+			view->jobs[kept++] = view->jobs[i];
+		}
+	view->job_count = kept;
+	view->running = running;
+}
+
+/* ---- the lines, one for each model that there is or that is waited for ---- */
+
+static struct queue_line *find_line(struct queue_line *lines, size_t count, const char *gpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(lines[i].gpu, gpu) == 0)
+			return &lines[i];
+	return NULL;
+}
+
+static struct queue_line *line_of(struct queue_line *lines, size_t *count, const char *gpu)
+{
+	struct queue_line *known = find_line(lines, *count, gpu);
+	if (known)
+		return known;
+	lines[*count] = (struct queue_line){ .gpu = gpu };
+	return &lines[(*count)++];
+}
+
+/* What waits for a model counts in its line, whoever may see it; that a model is waited for shows only what he may. */
+static void count_lines(struct arena *arena, struct queue_view *view)
+{
+	struct queue_line *lines = arena_array(arena, struct queue_line, view->job_count + view->device_count + 1);
+	for (size_t i = 0; i < view->device_count; i++)
+		if (view->devices[i].model)
+			line_of(lines, &view->line_count, view->devices[i].model)->devices += view->devices[i].takes == 1;
+	for (size_t i = 0; i < view->job_count; i++)
+		if (view->jobs[i].visible)
+			line_of(lines, &view->line_count, view->jobs[i].gpu);
+	for (size_t i = 0; i < view->job_count; i++) {
+		struct queue_line *line = find_line(lines, view->line_count, view->jobs[i].gpu);
+		if (line)
+			*(i < view->running ? &line->running : &line->waiting) += 1;
+	}
+	view->lines = lines;
+}
+
+static struct wait_job wait_job_of(const struct queue_job *job)
+{
+	return (struct wait_job){ .id = job->id, .user_id = job->user_id, .priority = job->priority, .gpu = job->gpu,
+		.expected_ms = job->expected_ms, .running_ms = job->running_ms };
+}
+
+/* When a job that `user_id` sent now would start, for each model: it is the last of the array, and is the youngest. */
+static void expect_next(struct arena *arena, struct queue_view *view, int64_t user_id, struct wait_job *jobs,
+	const struct wait_devices *devices)
+{
+	for (size_t i = 0; i < view->line_count; i++) {
+		struct queue_line *line = &view->lines[i];
+		jobs[view->job_count] = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = line->gpu, .expected_ms = NAN,
+			.running_ms = NAN };
+		wait_estimate(arena, jobs, view->job_count + 1, devices, view->line_count);
+		line->next = wait_words(arena, jobs[view->job_count].start_ms);
+	}
+}
+
+/* Where more wait than are listed, nobody can say here what comes behind them. */
+static void expect_starts(struct request *request, struct queue_view *view)
+{
+	struct arena *arena = request->arena;
+	struct wait_job *jobs = arena_array(arena, struct wait_job, view->job_count + 1);
+	struct wait_devices *devices = arena_array(arena, struct wait_devices, view->line_count + 1);
+	for (size_t i = 0; i < view->line_count; i++)
+		devices[i] = (struct wait_devices){ view->lines[i].gpu, view->lines[i].devices };
+	for (size_t i = 0; i < view->job_count; i++)
+		jobs[i] = wait_job_of(&view->jobs[i]);
+	wait_estimate(arena, jobs, view->job_count, devices, view->line_count);
+	for (size_t i = 0; i < view->job_count; i++) {
+		view->jobs[i].position = jobs[i].position;
+		view->jobs[i].start = wait_words(arena, jobs[i].start_ms);
+	}
+	if (!view->more)
+		expect_next(arena, view, request->viewer.id ? request->viewer.id : -1, jobs, devices);
 }
 
 static int read_view(struct request *request, struct queue_view *view)
@@ -113,6 +195,9 @@ int page_queue(struct request *request)
 	int rc = read_view(request, &view);
 	if (rc)
 		return rc;
+	count_lines(request->arena, &view);
+	expect_starts(request, &view);
+	keep_visible(&view);
 	struct page page = page_make(request, "Queue", "queue");
 	page.refresh_s = reload_s;
 	page.live_url = "/queue/status";
@@ -147,6 +232,7 @@ int page_queue_status(struct request *request)
 	int rc = read_view(request, &view);
 	if (rc)
 		return rc;
+	keep_visible(&view);
 	json_t *jobs = json_array(), *devices = json_array();
 	for (size_t i = 0; i < view.job_count; i++)
 		json_array_append_new(jobs, job_json(&view.jobs[i]));

@@ -1,11 +1,12 @@
 #include "cgi/router.h"
 
 #include "cgi/form.h"
+#include "cgi/html.h"
 #include "cgi/pages.h"
+#include "cgi/refusal.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "lib/text.h"
-#include "templates/error.h"
 
 #include <string.h>
 
@@ -285,8 +286,7 @@ static void answer_error(struct request *request, int code)
 	request->location = request->content_type = request->disposition = NULL;
 	request->stream = NULL;
 	buffer_clear(&request->body);
-	struct page page = page_make(request, answer->title, "");
-	error_page(&request->body, &page, sentence);
+	refusal_show(request, answer->title, sentence);
 }
 
 static int refuse_method(struct request *request, int methods)

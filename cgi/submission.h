@@ -75,7 +75,7 @@ struct job_row {
 	int64_t stopping;             /* cancelled, but its worker has not let go of it yet */
 	int64_t silent_s;             /* since its worker was heard of; SQL_NULL_INTEGER: it does not run */
 	int64_t lease_left_s;         /* SQL_NULL_INTEGER: no lease */
-	int64_t ahead;                /* jobs before it in the queue of its GPU; filled by job_words_fill */
+	int64_t ahead;                /* jobs before it in the queue of its GPU, in a long one at least so many; filled by job_words_fill */
 	const char *words;            /* what is going on, likewise */
 	const char *change;           /* what it changed for its user, likewise; NULL: nothing to say */
 	struct stage_row *stages; size_t stage_count; /* these are filled by the page */

@@ -10,6 +10,7 @@
 #include "lib/submission.h"
 #include "lib/text.h"
 #include "lib/visibility.h"
+#include "lib/wait.h"
 #include "templates/submit.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLU
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "
 	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN blobs b ON b.sha256 = s.sha256 "
-	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_MAY_SEE_SOURCE("s", "l"));
+	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " SQL_MAY_SEE_SOURCE("s", "l"));
 
 static size_t split_names(struct arena *arena, const char *list, const char ***names)
 {
@@ -71,8 +72,8 @@ static void offer_code(struct submit_form *form, const struct blob_value *file, 
 static int take_over(struct request *request, struct submit_form *form, int64_t id, struct choices *choices)
 {
 	struct arena *arena = request->arena;
-	int rc = database_row(request->db, arena, &CHOICES_OF, choices, request->error, "iii", id, form->leaderboard->id,
-		request->viewer.id);
+	int rc = database_row(request->db, arena, &CHOICES_OF, choices, request->error, "iiii", id, form->leaderboard->id,
+		request->viewer.id, request->viewer.id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no submission %lld to %s that you may submit again.", (long long)id,
 			form->leaderboard->name);
@@ -118,6 +119,18 @@ static int begin_form(struct request *request, struct submit_form *form, struct 
 	return rc;
 }
 
+/* ---- the devices ---- */
+
+static int expect_starts(struct request *request, struct submit_form *form, const char *const *gpus)
+{
+	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
+	int rc = wait_of_next(request->db, request->arena, request->viewer.id ? request->viewer.id : -1, gpus, form->gpu_count, waits,
+		request->error);
+	for (size_t i = 0; i < form->gpu_count && !rc; i++)
+		form->gpus[i].start = waits[i].at_least ? NULL : waits[i].words;
+	return rc;
+}
+
 /* The leaderboard's devices; those that were ticked, now or the last time, stay so, and a single one is ticked from the start. */
 static int list_gpus(struct request *request, struct submit_form *form, const struct choices *choices)
 {
@@ -133,9 +146,9 @@ static int list_gpus(struct request *request, struct submit_form *form, const st
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->gpus[i] = (struct submit_gpu){
-			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]),
+			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]), NULL,
 		};
-	return 0;
+	return expect_starts(request, form, gpus);
 }
 
 static int read_uses(struct request *request, struct submit_form *form)

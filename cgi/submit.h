@@ -12,6 +12,7 @@
 struct submit_gpu {
 	const char *name, *product; /* product NULL: no worker offers it now */
 	bool chosen;
+	const char *start;          /* when a job that is sent now is expected to start, in words; NULL: not known */
 };
 
 struct open_leaderboard { const char *name; };

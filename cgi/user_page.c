@@ -2,10 +2,13 @@
 #include "cgi/user_page.h"
 
 #include "cgi/pages.h"
+#include "lib/format.h"
 #include "lib/quote.h"
 #include "lib/text.h"
 #include "lib/visibility.h"
 #include "templates/user.h"
+
+#include <string.h>
 
 enum { most_places = 500 };
 
@@ -34,6 +37,32 @@ static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"  JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu) ON r.user_id = u.id "
 	"WHERE u.name = ? ORDER BY r.submitted_at DESC, l.name, g.position LIMIT ?");
 
+static const struct column DAY_COLUMNS[] = { TIME(struct activity_day, day_ms), INTEGER(struct activity_day, submissions) };
+static const struct statement DAYS = SELECT(struct activity_day, DAY_COLUMNS,
+	"SELECT CAST(d.day AS DATETIME) AS day_ms, d.submissions FROM users u JOIN user_days d ON d.user_id = u.id "
+	"WHERE u.name = ? AND d.day > UTC_DATE() - INTERVAL 1 YEAR - INTERVAL 1 WEEK");
+
+static void count_places(struct user_view *view)
+{
+	for (size_t i = 0; i < view->count; i++) {
+		bool again = false;
+		for (size_t k = 0; k < i && !again; k++)
+			again = strcmp(view->places[k].leaderboard, view->places[i].leaderboard) == 0;
+		view->leaderboards += !again;
+		view->first_places += view->places[i].place == 1;
+	}
+}
+
+static int read_activity(struct request *request, struct user_view *view)
+{
+	struct activity_day *days;
+	size_t count;
+	int rc = database_rows(request->db, request->arena, &DAYS, &days, &count, request->error, "s", view->name);
+	if (!rc)
+		view->activity = activity_make(days, count, now_ms());
+	return rc;
+}
+
 static int read_user(struct request *request, const char *name, struct user_view *view)
 {
 	struct user_row *rows = NULL;
@@ -50,6 +79,7 @@ static int read_user(struct request *request, const char *name, struct user_view
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].place.leaderboard)
 			places[view->count++] = rows[i].place;
+	count_places(view);
 	return 0;
 }
 
@@ -57,6 +87,8 @@ int page_user(struct request *request)
 {
 	struct user_view view;
 	int rc = read_user(request, request->path_parameters[0], &view);
+	if (!rc)
+		rc = read_activity(request, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, view.name, "");

@@ -1,6 +1,9 @@
-/* What a user's public page shows: nothing but the name, since when, and places in rankings. */
+/* What a user's public page shows: nothing but the name, since when, places in rankings, and how often something was
+ * submitted in each week of the last year. */
 #ifndef PODIUM_CGI_USER_PAGE_H
 #define PODIUM_CGI_USER_PAGE_H
+
+#include "cgi/activity.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +20,8 @@ struct user_view {
 	const char *name;
 	int64_t created_at_ms;
 	const struct user_place *places; size_t count;
+	size_t leaderboards, first_places; /* among these */
+	struct activity activity;
 };
 
 #endif

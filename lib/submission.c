@@ -180,6 +180,16 @@ static const struct statement INSERT_SUBMISSION = COMMAND(
 static const struct statement INSERT_JOB = COMMAND(
 	"INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, gpu FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ?");
 
+/* The first of its author is one more participant. The author's row is locked, and this is the last statement, since all
+ * who submit to the leaderboard wait for this row. */
+static const struct statement COUNT_SUBMISSION = COMMAND(
+	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
+	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, participants = participants + IF(EXISTS "
+	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ?), 0, 1)");
+
+static const struct statement COUNT_DAY = COMMAND(
+	"INSERT INTO user_days (user_id, day, submissions) VALUES (?, UTC_DATE(), 1) ON DUPLICATE KEY UPDATE submissions = submissions + 1");
+
 static int check_author(struct database *db, const struct intake *intake, const struct statement *read, struct error *error)
 {
 	struct author author;
@@ -203,6 +213,13 @@ static int insert_jobs(struct database *db, const struct intake *intake, struct 
 	return 0;
 }
 
+static int count_submission(struct database *db, const struct intake *intake, struct error *error)
+{
+	int64_t user_id = intake->request->user_id, leaderboard_id = intake->leaderboard->id;
+	int rc = database_execute(db, &COUNT_DAY, error, "i", user_id);
+	return rc ? rc : database_execute(db, &COUNT_SUBMISSION, error, "iiii", leaderboard_id, user_id, leaderboard_id, intake->id);
+}
+
 static int store(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
@@ -223,7 +240,9 @@ static int store(struct database *db, void *context, struct error *error)
 			request->user_id, intake->file.name, hash, sizeof hash, request->mode, state.ended,
 			dialect_of_source(intake->leaderboard->language, request->source, request->length)->name);
 	intake->id = (int64_t)database_insert_id(db);
-	return rc ? rc : insert_jobs(db, intake, error);
+	if (!rc)
+		rc = insert_jobs(db, intake, error);
+	return rc ? rc : count_submission(db, intake, error);
 }
 
 int submission_create(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,

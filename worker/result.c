@@ -6,6 +6,7 @@
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/verdict.h"
+#include "lib/wait.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -243,6 +244,8 @@ static int write_verdict(const struct writing *to, const json_t *event, struct e
 		rc = database_execute(to->db, &FINISH, error, "sssddssssi", failed ? "failed" : "done", verdict, reason, score_ns,
 			real_of(event, "score_err_ns"), engine, sentence_of(to->arena, event, "engine_reason"), objection, objection,
 			to->claim->job_id);
+	if (!rc && !failed)
+		rc = wait_keep(to->db, to->arena, to->claim->job_id, error);
 	if (!rc && is_comparison)
 		return write_ratio(to, event, error);
 	return rc || isnan(score_ns) || objection || is_rejudged ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);

@@ -2,6 +2,7 @@
 #include "cgi/history.h"
 #include "cgi/home.h"
 #include "cgi/leaderboard.h"
+#include "lib/buffer.h"
 #include "lib/scope.h"
 
 #include <setjmp.h>
@@ -80,6 +81,21 @@ static struct home_row place(const char *name, const char *gpu, int64_t number, 
 	return row;
 }
 
+static struct home_row practised(const char *name, int64_t deadline_ms, bool accepting)
+{
+	struct home_row row = board(name, deadline_ms, accepting);
+	row.practice = 1;
+	return row;
+}
+
+static void expect_section(const struct home_section *section, const char *names)
+{
+	cleanup_buffer struct buffer found = {0};
+	for (size_t i = 0; i < section->count; i++)
+		buffer_printf(&found, "%s ", section->boards[i].name);
+	assert_string_equal(buffer_string(&found), names);
+}
+
 static void active_leaderboards_come_first_by_urgency_and_the_others_by_their_end(void **state)
 {
 	(void)state;
@@ -87,19 +103,18 @@ static void active_leaderboards_come_first_by_urgency_and_the_others_by_their_en
 	const struct home_row rows[] = {
 		board("closed", TIME_NULL, false), board("endless", TIME_NULL, true), board("Endless2", TIME_NULL, true),
 		board("long-ago", much_earlier, true), board("much-later", much_later, true), board("past", earlier, false),
-		board("paused", later, false), board("soon", later, true),
+		board("paused", later, false), practised("practice", earlier, true), practised("practice-closed", earlier, false),
+		practised("practice-long-ago", much_earlier, true), practised("practice-yet-to-come", much_later, true), board("soon", later, true),
 	};
 	struct home_view view = home_view_make(arena, rows, COUNT(rows), now);
-	static const char *const active[] = { "soon", "much-later", "endless", "Endless2" };
-	static const char *const over[] = { "paused", "past", "long-ago", "closed" };
-	assert_int_equal(view.active_count, COUNT(active));
-	assert_int_equal(view.over_count, COUNT(over));
-	for (size_t i = 0; i < COUNT(active); i++) {
-		assert_string_equal(view.active[i].name, active[i]);
-		assert_string_equal(view.over[i].name, over[i]);
-	}
-	assert_string_equal(view.over[0].state, "closed");
-	assert_string_equal(view.over[1].state, "ended");
+	expect_section(&view.sections[HOME_ACTIVE], "soon much-later practice-yet-to-come endless Endless2 ");
+	expect_section(&view.sections[HOME_PRACTICE], "practice practice-long-ago ");
+	expect_section(&view.sections[HOME_ENDED], "paused past practice-closed long-ago closed ");
+	assert_int_equal(view.count, COUNT(rows));
+	assert_true(view.takes);
+	assert_string_equal(view.sections[HOME_PRACTICE].boards[0].state, "practice");
+	assert_string_equal(view.sections[HOME_ENDED].boards[0].state, "closed");
+	assert_string_equal(view.sections[HOME_ENDED].boards[1].state, "ended");
 }
 
 static void devices_keep_their_order_and_their_first_places(void **state)
@@ -112,8 +127,8 @@ static void devices_keep_their_order_and_their_first_places(void **state)
 		place("b", "H200", 0, NULL), place("b", "H200", 0, NULL), place("b", "H200", 0, NULL), board("c", TIME_NULL, true),
 	};
 	struct home_view view = home_view_make(arena, rows, COUNT(rows), now);
-	assert_int_equal(view.active_count, 3);
-	const struct home_board *a = &view.active[0];
+	assert_int_equal(view.sections[HOME_ACTIVE].count, 3);
+	const struct home_board *a = &view.sections[HOME_ACTIVE].boards[0];
 	assert_int_equal(a->gpu_count, 2);
 	assert_string_equal(a->gpus[0].name, "H200");
 	assert_int_equal(a->gpus[0].top_count, 3);
@@ -122,9 +137,9 @@ static void devices_keep_their_order_and_their_first_places(void **state)
 	assert_int_equal(a->gpus[0].top[2].place, 3);
 	assert_string_equal(a->gpus[1].name, "CPU");
 	assert_int_equal(a->gpus[1].top_count, 1);
-	assert_int_equal(view.active[1].gpu_count, 1);
-	assert_int_equal(view.active[1].gpus[0].top_count, 0);
-	assert_int_equal(view.active[2].gpu_count, 0);
+	assert_int_equal(view.sections[HOME_ACTIVE].boards[1].gpu_count, 1);
+	assert_int_equal(view.sections[HOME_ACTIVE].boards[1].gpus[0].top_count, 0);
+	assert_int_equal(view.sections[HOME_ACTIVE].boards[2].gpu_count, 0);
 }
 
 static void without_leaderboards_there_is_nothing_to_show(void **state)
@@ -132,7 +147,8 @@ static void without_leaderboards_there_is_nothing_to_show(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	struct home_view view = home_view_make(arena, NULL, 0, now);
-	assert_int_equal(view.active_count + view.over_count, 0);
+	assert_int_equal(view.count, 0);
+	assert_false(view.takes);
 }
 
 int main(void)

@@ -1,0 +1,304 @@
+#include "lib/wait.h"
+
+#include "lib/leaderboard.h"
+#include "lib/scope.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the order of a line ---- */
+
+struct user { int64_t id, running; };   /* how many of the user's jobs run, or stand before */
+
+struct line {
+	struct wait_job **waiting; size_t count;     /* in the order in which they will start, once it is laid down */
+	struct user **users;                         /* of each of them */
+	double *free_ms; size_t devices;             /* when each device has ended what it has */
+};
+
+static struct user *find_user(struct user *users, size_t *count, int64_t id)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (users[i].id == id)
+			return &users[i];
+	users[*count] = (struct user){ .id = id };
+	return &users[(*count)++];
+}
+
+static bool comes_before(const struct wait_job *a, const struct user *a_user, const struct wait_job *b, const struct user *b_user)
+{
+	if (a->priority != b->priority)
+		return a->priority < b->priority;
+	if (a_user->running != b_user->running)
+		return a_user->running < b_user->running;
+	return a->id < b->id;
+}
+
+/* Whose turn it is, again and again, as claims would find it if nothing ended meanwhile. */
+static void lay_down_order(struct line *line)
+{
+	for (size_t next = 0; next < line->count; next++) {
+		size_t first = next;
+		for (size_t i = next + 1; i < line->count; i++)
+			if (comes_before(line->waiting[i], line->users[i], line->waiting[first], line->users[first]))
+				first = i;
+		struct wait_job *job = line->waiting[first];
+		struct user *user = line->users[first];
+		line->waiting[first] = line->waiting[next];
+		line->users[first] = line->users[next];
+		line->waiting[next] = job;
+		line->users[next] = user;
+		user->running++;
+		job->position = (int64_t)next + 1;
+	}
+}
+
+/* ---- working it off ---- */
+
+static int by_size(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+	return (a > b) - (a < b);
+}
+
+/* A job that is late, compared with the others of its kind, is taken to be late by as much again. */
+static double rest_of(const struct wait_job *job)
+{
+	return isnan(job->expected_ms) ? INFINITY : fabs(job->expected_ms - job->running_ms);
+}
+
+/* Devices without a job are free now. Where more run than devices take jobs, some run on devices that are being drained;
+ * which, is not known here, and those that end first are taken to be the others. */
+static void occupy_devices(struct arena *arena, struct line *line, const struct wait_job *jobs, size_t count, const char *gpu)
+{
+	double *rests = arena_array(arena, double, count + 1);
+	size_t running = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(jobs[i].running_ms) && strcmp(jobs[i].gpu, gpu) == 0)
+			rests[running++] = rest_of(&jobs[i]);
+	qsort(rests, running, sizeof *rests, by_size);
+	line->free_ms = arena_array(arena, double, line->devices + 1);
+	memcpy(line->free_ms, rests, sizeof *rests * (running < line->devices ? running : line->devices));
+}
+
+static void work_off(struct line *line)
+{
+	for (size_t i = 0; i < line->count; i++) {
+		struct wait_job *job = line->waiting[i];
+		size_t first = 0;
+		for (size_t k = 1; k < line->devices; k++)
+			if (line->free_ms[k] < line->free_ms[first])
+				first = k;
+		bool is_known = line->devices && isfinite(line->free_ms[first]);
+		job->start_ms = is_known ? line->free_ms[first] : NAN;
+		if (is_known)
+			line->free_ms[first] += isnan(job->expected_ms) ? INFINITY : job->expected_ms;
+	}
+}
+
+/* ---- all lines ---- */
+
+static size_t count_devices(const struct wait_devices *devices, size_t count, const char *gpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(devices[i].gpu, gpu) == 0)
+			return devices[i].count > 0 ? (size_t)devices[i].count : 0;
+	return 0;
+}
+
+/* The line for one model. What runs anywhere counts, so each line begins with all of that. */
+static struct line gather_line(struct arena *arena, struct wait_job *jobs, size_t count, const char *gpu)
+{
+	struct line line = { .waiting = arena_array(arena, struct wait_job *, count), .users = arena_array(arena, struct user *, count) };
+	struct user *users = arena_array(arena, struct user, count);
+	size_t user_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!isnan(jobs[i].running_ms)) {
+			find_user(users, &user_count, jobs[i].user_id)->running++;
+		} else if (strcmp(jobs[i].gpu, gpu) == 0) {
+			line.users[line.count] = find_user(users, &user_count, jobs[i].user_id);
+			line.waiting[line.count++] = &jobs[i];
+		}
+	}
+	return line;
+}
+
+void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count, const struct wait_devices *devices,
+	size_t device_count)
+{
+	for (size_t i = 0; i < count; i++) {
+		jobs[i].position = 0;
+		jobs[i].start_ms = NAN;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (jobs[i].position || !isnan(jobs[i].running_ms))
+			continue;
+		struct line line = gather_line(arena, jobs, count, jobs[i].gpu);
+		line.devices = count_devices(devices, device_count, jobs[i].gpu);
+		lay_down_order(&line);
+		occupy_devices(arena, &line, jobs, count, jobs[i].gpu);
+		work_off(&line);
+	}
+}
+
+/* ---- words ---- */
+
+const char *wait_words(struct arena *arena, double start_ms)
+{
+	enum { second = 1000, minute = 60 * second, hour = 60 * minute, soon = 5 * second, step = 10 };
+	if (isnan(start_ms))
+		return NULL;
+	if (start_ms <= soon)
+		return "at any moment";
+	if (start_ms <= 50 * second)
+		return arena_printf(arena, "in about %lld s", (long long)ceil(start_ms / (step * second)) * step);
+	if (start_ms <= 59 * minute)
+		return arena_printf(arena, "in about %lld min", (long long)ceil(start_ms / minute));
+	if (start_ms > 24.0 * hour)
+		return "in more than a day";
+	long long minutes = (long long)ceil(start_ms / (step * minute)) * step;
+	return minutes % 60 ? arena_printf(arena, "in about %lld h %lld min", minutes / 60, minutes % 60)
+		: arena_printf(arena, "in about %lld h", minutes / 60);
+}
+
+/* ---- from the database ---- */
+
+/* As many as the page of the queue lists. */
+enum { most_waiting = 200, most_running = 200 };
+
+/* A job that runs or waits, or with `devices` a model and how many of its devices take jobs. */
+struct read_row { int64_t id, user_id, priority, devices; const char *gpu; double expected_ms, running_ms; };
+static const struct column READ_COLUMNS[] = {
+	INTEGER(struct read_row, id), INTEGER(struct read_row, user_id), INTEGER(struct read_row, priority),
+	INTEGER(struct read_row, devices), TEXT(struct read_row, gpu), REAL(struct read_row, expected_ms),
+	REAL(struct read_row, running_ms),
+};
+#define JOBS_OF(first, running) "SELECT j.id, j.user_id, j.priority, NULL AS devices, j.gpu, " \
+	"  " SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
+	running " AS running_ms FROM (" first ") first JOIN jobs j ON j.id = first.id " \
+	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id LEFT JOIN submissions s ON s.id = COALESCE(j.submission_id, a.submission_id) " \
+	"LEFT JOIN comparisons c ON c.id = j.comparison_id "
+static const struct statement READ = SELECT(struct read_row, READ_COLUMNS,
+	JOBS_OF("SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' LIMIT ?",
+		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000")
+	"UNION ALL " JOBS_OF("(SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id LIMIT ?) "
+		"UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued'", "NULL")
+	"UNION ALL SELECT NULL, NULL, NULL, COUNT(*), g.model, NULL, NULL FROM gpus g JOIN workers w ON w.id = g.worker_id "
+	"WHERE " SQL_TAKES_JOBS("g", "w") "GROUP BY g.model");
+
+struct reading {
+	struct wait_job *jobs; size_t count;         /* there is room for `room` more */
+	struct wait_devices *devices; size_t device_count;
+	bool is_cut;
+};
+
+static int read_all(struct database *db, struct arena *arena, int64_t job_id, size_t room, struct reading *reading, struct error *error)
+{
+	struct read_row *rows;
+	size_t count, waiting = 0;
+	int rc = database_rows(db, arena, &READ, &rows, &count, error, "iii", (int64_t)most_running, (int64_t)most_waiting, job_id);
+	if (rc)
+		return rc;
+	*reading = (struct reading){ .jobs = arena_array(arena, struct wait_job, count + room + 1),
+		.devices = arena_array(arena, struct wait_devices, count + 1) };
+	for (size_t i = 0; i < count; i++) {
+		const struct read_row *row = &rows[i];
+		if (row->devices != SQL_NULL_INTEGER) {
+			reading->devices[reading->device_count++] = (struct wait_devices){ row->gpu, row->devices };
+			continue;
+		}
+		waiting += isnan(row->running_ms);
+		reading->jobs[reading->count++] = (struct wait_job){ .id = row->id, .user_id = row->user_id, .priority = row->priority,
+			.gpu = row->gpu, .expected_ms = row->expected_ms, .running_ms = row->running_ms };
+	}
+	reading->is_cut = waiting >= most_waiting;
+	return 0;
+}
+
+static struct wait wait_in(struct arena *arena, const struct reading *reading, const struct wait_job *job)
+{
+	return (struct wait){ .position = job->position, .start_ms = job->start_ms, .at_least = reading->is_cut,
+		.devices = (int64_t)count_devices(reading->devices, reading->device_count, job->gpu),
+		.words = wait_words(arena, job->start_ms) };
+}
+
+int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error)
+{
+	struct reading reading;
+	int rc = read_all(db, arena, job_id, 0, &reading, error);
+	*wait = (struct wait){ .start_ms = NAN };
+	if (rc)
+		return rc;
+	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
+	for (size_t i = 0; i < reading.count; i++)
+		if (reading.jobs[i].id == job_id && reading.jobs[i].position)
+			*wait = wait_in(arena, &reading, &reading.jobs[i]);
+	return 0;
+}
+
+/* It is younger than all others; how long it will take itself does not matter. Those for several models are one
+ * submission, and nobody knows yet which of them run first, so each is looked at alone. */
+int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, const char *const *gpus, size_t count,
+	struct wait *waits, struct error *error)
+{
+	struct reading reading;
+	int rc = read_all(db, arena, 0, 1, &reading, error);
+	if (rc)
+		return rc;
+	struct wait_job *next = &reading.jobs[reading.count];
+	for (size_t i = 0; i < count; i++) {
+		*next = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = gpus[i], .expected_ms = NAN, .running_ms = NAN };
+		wait_estimate(arena, reading.jobs, reading.count + 1, reading.devices, reading.device_count);
+		waits[i] = wait_in(arena, &reading, next);
+	}
+	return 0;
+}
+
+/* ---- keeping how long jobs ran ---- */
+
+enum { most_recent = 31 };
+
+/* A clock that was set back makes no time negative. */
+static const struct statement KEEP = COMMAND(
+	"INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
+	"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, IF(c.id IS NULL, s.mode, 'comparison'), "
+	"  GREATEST(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000, 0), j.finished_at "
+	"FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id LEFT JOIN comparisons c ON c.id = j.comparison_id "
+	"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL AND COALESCE(s.id, c.id) IS NOT NULL "
+	"ON DUPLICATE KEY UPDATE recent = SUBSTRING_INDEX(CONCAT(VALUES(recent), ',', job_times.recent), ',', ?), "
+	"  updated_at = VALUES(updated_at)");
+struct kept { int64_t task_version_id; const char *gpu, *mode, *recent; };
+static const struct column KEPT_COLUMNS[] = {
+	INTEGER(struct kept, task_version_id), TEXT(struct kept, gpu), TEXT(struct kept, mode), TEXT(struct kept, recent),
+};
+static const struct statement KEPT = SELECT(struct kept, KEPT_COLUMNS,
+	"SELECT t.task_version_id, t.gpu, t.mode, t.recent FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id "
+	"LEFT JOIN comparisons c ON c.id = j.comparison_id JOIN job_times t ON t.task_version_id = COALESCE(s.task_version_id, c.task_version_id) "
+	"  AND t.gpu = j.gpu AND t.mode = IF(c.id IS NULL, s.mode, 'comparison') WHERE j.id = ?");
+static const struct statement PUT_MEDIAN = COMMAND(
+	"UPDATE job_times SET median_ms = ? WHERE task_version_id = ? AND gpu = ? AND mode = ?");
+
+int64_t wait_median_ms(const char *recent)
+{
+	double numbers[most_recent];
+	size_t count = 0;
+	for (char *end; count < most_recent && *recent; recent = *end == ',' ? end + 1 : end) {
+		numbers[count++] = strtod(recent, &end);
+		if (end == recent)
+			return -1;
+	}
+	qsort(numbers, count, sizeof *numbers, by_size);
+	return count ? (int64_t)llround((numbers[(count - 1) / 2] + numbers[count / 2]) / 2) : -1;
+}
+
+int wait_keep(struct database *db, struct arena *arena, int64_t job_id, struct error *error)
+{
+	struct kept kept;
+	int rc = database_execute(db, &KEEP, error, "ii", job_id, (int64_t)most_recent);
+	if (!rc)
+		rc = database_row(db, arena, &KEPT, &kept, error, "i", job_id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc; /* it was never started, or is of a kind that nobody waits for */
+	return database_execute(db, &PUT_MEDIAN, error, "iiss", wait_median_ms(kept.recent), kept.task_version_id, kept.gpu, kept.mode);
+}

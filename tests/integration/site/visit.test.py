@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""What visitors look at: the front page, users' pages, the queue with its expected starts, and pages that are not there."""
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance()
+sql = site.sql
+anyone, ada, bob = Client(site.url), Client(site.url), Client(site.url)
+SOURCE = b"def custom_kernel(data):\n    return data\n"
+looks = 0
+
+
+def look(client, path):
+	"""The page as it is now: nobody's cache knows this address."""
+	global looks
+	looks += 1
+	answer = client.get(f"{path}{'&' if '?' in path else '?'}look={looks}")
+	equal((path, answer.status), (path, 200))
+	reader = Page()
+	reader.feed(answer.text)
+	equal(reader.faults, [])
+	return answer
+
+
+def section(client, path, heading):
+	"""The words of one section of a page."""
+	parts = re.split(r"<h2[^>]*>", look(client, path).text)
+	found = [part for part in parts[1:] if part.startswith(heading + "</h2>")]
+	equal((heading, len(found)), (heading, 1))
+	reader = Page()
+	reader.feed(found[0])
+	return " ".join(" ".join(reader.texts).split())
+
+
+def board(name, gpus=("H200",), deadline="NULL"):
+	"""A leaderboard whose devices are nobody's, so that what is sent waits."""
+	devices = "".join(f"INSERT INTO leaderboard_gpus SELECT id, '{gpu}', {position} FROM leaderboards WHERE name = '{name}';"
+		for position, gpu in enumerate(gpus))
+	sql(f"""
+		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
+		INSERT INTO task_versions (leaderboard_id, number, language, description, definition)
+			SELECT (SELECT id FROM leaderboards WHERE name = '{name}'), 1, 'py', '', definition FROM task_versions ORDER BY id LIMIT 1;
+		UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET l.task_version_id = v.id WHERE l.name = '{name}';
+		{devices}""")
+
+
+def submit(client, name, mode="test", gpus=("H200",)):
+	answer = client.post(f"/leaderboard/{name}/submit", [("mode", mode)] + [("gpu", gpu) for gpu in gpus], [("file", "kernel.py", SOURCE)])
+	equal((answer.status, answer.words()[:300] if answer.status != 303 else ""), (303, ""))
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def offer(model, count=1):
+	sql("INSERT IGNORE INTO workers (id, name, version, host, started_at, seen_at) VALUES (77, 'elsewhere', '0', '{}', UTC_TIMESTAMP(3), '2099-01-01');"
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
+		f"SELECT 77, CONCAT('GPU-{model}-', seq), '{model}', 'A device', 1, '', '', '2099-01-01' FROM seq_1_to_{count}")
+
+
+for client, name in ((ada, "ada"), (bob, "bob")):
+	equal(client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
+board("first")
+board("second", ("H200", "A100"))
+
+
+# ---- the front page ----
+
+def card(client, name, path="/"):
+	"""The words of a leaderboard's card."""
+	found = [part for part in re.findall(r'<article class="card">.*?</article>', look(client, path).text, re.S) if f">{name}</a></h3>" in part]
+	equal((name, len(found)), (name, 1))
+	reader = Page()
+	reader.feed(found[0])
+	return " ".join(" ".join(reader.texts).split())
+
+
+@test
+def a_card_counts_who_submits_and_how_often():
+	contains(card(anyone, "first"), "0 participants · 0 submissions")
+	submit(ada, "first")
+	submit(ada, "first")
+	contains(card(anyone, "first"), "1 participant · 2 submissions")
+	submit(bob, "first")
+	submit(ada, "second", gpus=("H200", "A100"))
+	contains(card(anyone, "first"), "2 participants · 3 submissions")
+	contains(card(anyone, "second"), "1 participant · 1 submission")
+	equal(ada.post("/leaderboard/first/submit", [("mode", "none such"), ("gpu", "H200")], [("file", "kernel.py", SOURCE)]).status, 422)
+	contains(card(anyone, "first"), "2 participants · 3 submissions")
+
+
+@test
+def leaderboards_stand_under_what_can_be_done_with_them():
+	board("over", deadline="'2020-01-01'")
+	board("trained", deadline="'2020-02-01'")
+	sql("UPDATE leaderboards SET practice = TRUE WHERE name = 'trained'")
+	for heading, name, state in (("Active", "first", "active"), ("Practice", "trained", "practice"), ("Ended", "over", "ended")):
+		contains(section(anyone, "/", heading), f"{name} {state}")
+	contains(card(anyone, "over"), "(2020-01-01 00:00 UTC)")
+	for id in ("active", "practice", "ended"):
+		contains(look(anyone, "/").text, f'href="#{id}"')
+	sql("UPDATE leaderboards SET accepting = FALSE WHERE name = 'trained'")
+	contains(section(anyone, "/", "Ended"), "trained ended")
+	lacks(look(anyone, "/").text, "Practice")
+
+
+@test
+def the_first_three_of_each_device_are_named():
+	for place, name in enumerate(("cyd", "dora", "eve", "fay"), 1):
+		sql(f"""
+			INSERT INTO users (name, password_hash) VALUES ('{name}', '!');
+			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+				SELECT l.id, l.task_version_id, u.id, 'kernel.py', (SELECT sha256 FROM blobs LIMIT 1), 'ranked' FROM leaderboards l, users u
+				WHERE l.name = 'over' AND u.name = '{name}';
+			INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, finished_at)
+				SELECT id, user_id, 'H200', 'done', 'passed', {place} * 1000, submitted_at FROM submissions WHERE id = LAST_INSERT_ID();
+			INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, submitted_at, position, place)
+				SELECT s.leaderboard_id, s.task_version_id, 'H200', s.user_id, s.id, j.id, j.score_ns, s.submitted_at, {place}, {place}
+				FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = LAST_INSERT_ID();""")
+	contains(card(anyone, "over"), "H200 4 ranked 1 cyd 1.000 µs 2 dora 2.000 µs 3 eve 3.000 µs 0 participants")
+
+
+# ---- a user ----
+
+@test
+def a_user_without_anything_has_a_page_that_says_so():
+	page = look(anyone, "/user/fay").words()
+	contains(page, "First places 0")
+	contains(page, "fay has submitted nothing in the last year.")
+	lacks(page, "The weeks as a table")
+	sql("INSERT INTO users (name, password_hash) VALUES ('gus', '!')")
+	contains(look(anyone, "/user/gus").words(), "gus is in no ranking yet.")
+
+
+@test
+def results_and_first_places_are_those_of_the_rankings():
+	contains(section(anyone, "/user/cyd", "First places"), "1 over on H200 of 4")
+	contains(section(anyone, "/user/cyd", "Results"), "over H200 1 of 4 1.000 µs")
+	page = look(anyone, "/user/dora").words()
+	contains(page, "Ranked on 1 leaderboard First places 0")
+	contains(section(anyone, "/user/dora", "Results"), "over H200 2 of 4 2.000 µs")
+
+
+@test
+def each_week_of_the_last_year_has_a_bar_and_a_row():
+	before = int(sql("SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = 'bob'")[0][0])
+	submit(bob, "first")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY, 9 FROM users WHERE name = 'bob'")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 69 DAY, 3 FROM users WHERE name = 'bob'")
+	sql("INSERT INTO user_days SELECT id, UTC_DATE() - INTERVAL 800 DAY, 5 FROM users WHERE name = 'bob'")
+	monday, earlier = sql("SELECT UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY, UTC_DATE() - INTERVAL WEEKDAY(UTC_DATE()) DAY - INTERVAL 70 DAY")[0]
+	words = section(anyone, "/user/bob", "Activity")
+	contains(words, f"Week of Submissions {monday} {before + 1} {earlier} 12 Weeks begin")
+	text = look(anyone, "/user/bob").text
+	equal(len(re.findall("<rect ", text)), 53)
+	contains(text, f"<title>Week of {earlier}: 12 submissions</title>")
+	contains(look(anyone, "/user/bob").words(), f"Submissions in a year {before + 13}")
+
+
+# ---- what is not there, and what may not be seen ----
+
+def refused(client, path, status):
+	answer = client.get(path)
+	equal((path, answer.status), (path, status))
+	reader = Page()
+	reader.feed(answer.text)
+	equal(reader.faults, [])
+	return reader, answer.words()
+
+
+@test
+def a_name_that_was_mistyped_leads_to_those_that_are_near():
+	for path in ("/leaderboard/frist", "/leaderboard/frist/submit", "/leaderboard/FIRST_", "/frist"):
+		page, words = refused(anyone, path, 404)
+		contains(words, "Leaderboards with a similar name first")
+		contains(page.links, "/leaderboard/first")
+	page, words = refused(anyone, "/user/dorra", 404)
+	contains(words, "Users with a similar name dora")
+	contains(page.links, "/user/dora")
+
+
+@test
+def names_that_nobody_may_find_are_not_offered():
+	lacks(refused(anyone, "/user/guss", 404)[1], "similar")  # gus exists, and is in no ranking
+	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'over'")
+	lacks(refused(anyone, "/leaderboard/ovre", 404)[1], "similar")
+	lacks(refused(anyone, "/user/dorra", 404)[1], "similar")
+	sql("UPDATE leaderboards SET visibility = 'public' WHERE name = 'over'")
+	contains(refused(anyone, "/leaderboard/ovre", 404)[1], "similar name over")
+
+
+@test
+def what_is_far_from_every_name_gets_none():
+	for path in ("/leaderboard/something-else-entirely", "/user/xy", "/nothing/here", "/user/%3Cscript%3E", "/leaderboard/a%25b", "/%5C%5Cevil.example"):
+		page, words = refused(anyone, path, 404)
+		lacks(words, "similar")
+		contains(page.links, "/")
+
+
+@test
+def who_is_not_allowed_reads_as_whom():
+	contains(refused(ada, "/admin", 403)[1], "You are logged in as ada .")
+	equal(anyone.get("/admin").status, 303)
+
+
+@test
+def without_the_database_the_page_offers_to_try_again():
+	sql("RENAME TABLE leaderboards TO elsewhere")
+	try:
+		page, words = refused(anyone, "/leaderboard/first?gpu=H200&x=%22", 503)
+		contains(page.links, "/leaderboard/first?gpu=H200&x=%22")
+		contains(words, "Nothing was lost")
+		equal(anyone.get("/leaderboard/first?again").headers["Retry-After"], "5")
+		reader, words = refused(anyone, "/nothere", 404)
+		lacks(words, "similar")
+	finally:
+		sql("RENAME TABLE elsewhere TO leaderboards")
+	equal(anyone.get("/leaderboard/first?now").status, 200)
+
+
+# ---- the queue ----
+
+
+@test
+def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
+	sql("DELETE FROM jobs WHERE state = 'queued'")
+	number = submit(ada, "first")
+	page = look(anyone, "/queue").words()
+	contains(page, f"{number} not known queued 1st in line first H200 ada test")
+	contains(section(anyone, "/queue", "Lines"), "H200 when a device takes jobs again 1 0 0")
+
+
+@test
+def starts_are_expected_from_the_median_of_what_ran_before():
+	offer("H200")
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '30000', 30000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'first'")
+	second, third = submit(ada, "first"), submit(bob, "first")
+	page = look(anyone, "/queue").words()
+	contains(page, "at any moment queued 1st in line first")
+	contains(page, f"{second} in about 1 min queued 3rd in line first")
+	contains(page, f"{third} in about 30 s queued 2nd in line first")
+	contains(section(anyone, "/queue", "Lines"), "H200 in about 1 min 3 0 1")
+	said = "Waiting for H200: 3rd in line, 2 jobs ahead. It is expected to start in about 1 min."
+	contains(look(ada, f"/submission/{second}").words(), said)
+	equal(ada.get(f"/submission/{second}/status").json["jobs"][0]["position"], 3)
+	contains(look(bob, "/leaderboard/first/submit").words(), "A device; a job sent now starts in about 2 min")
+
+
+@test
+def a_task_without_a_time_of_its_own_has_that_of_others_on_the_device():
+	sql("DELETE FROM jobs")
+	first, second = submit(ada, "second"), submit(bob, "second")
+	contains(look(anyone, "/queue").words(), f"{second} in about 30 s queued 2nd in line second")
+	sql("INSERT INTO job_times SELECT task_version_id, 'H200', 'test', '600000', 600000, UTC_TIMESTAMP(3) - INTERVAL 1 DAY FROM leaderboards WHERE name = 'second'")
+	contains(look(anyone, "/queue").words(), f"{second} in about 10 min queued 2nd in line second")
+
+
+@test
+def more_devices_and_what_runs_on_them_count():
+	offer("A100", 2)
+	sql("DELETE FROM jobs; INSERT INTO job_times SELECT task_version_id, 'A100', 'test', '100000', 100000, UTC_TIMESTAMP(3) FROM leaderboards WHERE name = 'second'")
+	numbers = [submit(client, "second", gpus=("A100",)) for client in (ada, ada, bob)]
+	sql("UPDATE jobs SET state = 'running', started_at = UTC_TIMESTAMP(3) - INTERVAL 61 SECOND, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 500 SECOND, "
+		f"lease_owner = 'elsewhere', lease_device = 'GPU-A100-1' WHERE submission_id = {numbers[0]}")
+	page = look(anyone, "/queue").words()
+	contains(page, f"{numbers[0]} running on elsewhere second A100 ada")
+	contains(page, f"{numbers[2]} at any moment queued 1st in line second")
+	contains(page, f"{numbers[1]} in about 40 s queued 2nd in line second")
+	contains(section(bob, "/queue", "Lines"), "A100 in about 2 min 2 1 2")
+
+
+@test
+def an_empty_queue_says_so():
+	sql("DELETE FROM jobs")
+	contains(look(anyone, "/queue").words(), "Nothing is running and nothing waits.")
+	contains(section(anyone, "/queue", "Lines"), "H200 at any moment 0 0 1")
+
+
+status = 1
+try:
+	status = run()
+finally:
+	site.remove()
+sys.exit(status)
