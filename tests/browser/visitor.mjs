@@ -54,10 +54,11 @@ function collectFaults(page, faults) {
 	page.on('pageerror', (error) => note(`a script fails: ${error.message}`));
 }
 
-// A person with a browser of his own: no cookie, nothing stored. `scripts`, `dark`, `width` and `height` as wanted.
+// A person with a browser of his own: no cookie, nothing stored. `scripts`, `dark`, `width` and `height` as wanted. Colours
+// change at once, so that no page is looked at halfway.
 export async function visit({ scripts = true, dark = false, width = 1280, height = 900, watch = true } = {}) {
 	const context = await (await browser()).newContext({ baseURL: url, javaScriptEnabled: scripts, colorScheme: dark ? 'dark' : 'light',
-		viewport: { width, height }, acceptDownloads: true, serviceWorkers: 'block' });
+		viewport: { width, height }, acceptDownloads: true, serviceWorkers: 'block', reducedMotion: 'reduce' });
 	context.setDefaultTimeout(PAGE_LIMIT_MS);
 	const page = await context.newPage(), faults = [];
 	if (watch)
