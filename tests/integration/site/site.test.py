@@ -137,6 +137,15 @@ def login_never_leads_to_another_site():
 
 
 @test
+def a_slash_at_the_end_leads_to_the_page_and_never_to_another_host():
+	answer = anyone.get("/queue/?x=1")
+	equal((answer.status, answer.location), (301, "/queue?x=1"))
+	for path in ("//elsewhere.example/", "//elsewhere.example/queue/", "///elsewhere.example/", "/%2f/elsewhere.example/", "/%5celsewhere.example/"):
+		answer = anyone.get(path)
+		assert answer.status == 404 or not answer.location.startswith(("//", "/\\", "http")), (path, answer.status, answer.location)
+
+
+@test
 def a_form_without_its_token_or_from_another_origin_is_refused():
 	answer = ada.post("/account/password", [("current", "a long password")], csrf="0" * 64)
 	equal(answer.status, 403)
