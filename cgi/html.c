@@ -103,6 +103,13 @@ void html_duration_err(struct buffer *out, double ns, double err_ns)
 	buffer_text(out, text);
 }
 
+void html_duration_within(struct buffer *out, double ns, double half_ns)
+{
+	format_text text;
+	format_duration_within(text, ns, half_ns);
+	buffer_text(out, text);
+}
+
 void html_duration_range(struct buffer *out, double low_ns, double high_ns)
 {
 	format_text text;
