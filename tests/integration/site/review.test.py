@@ -124,7 +124,7 @@ def what_pages_say_of_engines_ties_and_held_results_leads_to_its_explanation():
 def a_result_without_any_of_it_looks_as_it_always_did():
 	number = submit(bob, HONEST, HONEST, engine="custom", engine_reason="Its <input> is a class of its own.")
 	words = page(anyone, number).words()
-	for part in ("95 % interval", "How it was measured", "Every call", "held for review"):
+	for part in ("Time 95 % interval", "How it was measured", "Every call", "held for review"):
 		lacks(words, part)
 	contains(words, "The task’s own harness ran the submission. Its <input> is a class of its own.")
 	contains(page(anyone, number).text, 'data-engine="custom"')
