@@ -303,6 +303,23 @@ def pixels(png):
 
 
 @test
+def the_badge_and_the_picture_tell_a_tie():
+	def words(user=""):
+		return re.search(r"<title>.*H200: (.*)</title>", fresh(anyone, f"/leaderboard/small/badge.svg?gpu=H200{user}").text)[1]
+
+	def beside_the_ranks():
+		rows = pixels(fresh(anyone, "/leaderboard/small/share.png?gpu=H200").bytes)
+		return [any(any(row[116:158]) for row in rows[360 + 76 * i:405 + 76 * i]) for i in range(3)]
+	equal([words(), words("&user=user7"), beside_the_ranks()], ["11.00 µs by user1", "user7: 7th, 17.00 µs", [False] * 3])
+	sql("UPDATE ranking SET place = 1 WHERE gpu = 'H200' AND position = 2; UPDATE ranking SET place = 6 WHERE gpu = 'H200' AND position = 7; "
+		"UPDATE ranking SET place = 3 WHERE gpu = 'H200' AND position = 4")
+	equal([words(), words("&user=user6"), words("&user=user7"), words("&user=user8")],
+		["11.00 µs by user1, tied", "user6: tied 6th, 16.00 µs", "user7: tied 6th, 17.00 µs", "user8: 8th, 18.00 µs"])
+	equal(beside_the_ranks(), [True] * 3)
+	sql("UPDATE ranking SET place = position WHERE gpu = 'H200'")
+
+
+@test
 def links_to_the_page_are_shown_with_a_picture_of_its_first_three():
 	text = fresh(anyone, "/leaderboard/small?gpu=CPU").text
 	contains(text, f'<meta property="og:image" content="{site.url}/leaderboard/small/share.png?gpu=CPU">')
