@@ -124,6 +124,11 @@ void html_gap(struct buffer *out, double ns, double best_ns)
 	html_text(out, text);
 }
 
+void html_percent_faster(struct buffer *out, double ns, double before_ns)
+{
+	buffer_printf(out, "%.1f %% faster", 100 * (1 - ns / before_ns));
+}
+
 void html_times_faster(struct buffer *out, double ratio)
 {
 	buffer_printf(out, "%.*f× faster", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
