@@ -10,11 +10,15 @@
 
 #include <string.h>
 
-struct badge_row { int64_t place; const char *user; double score_ns; };
+struct badge_row { int64_t place, is_tie; const char *user; double score_ns; };
 static const struct column BADGE_COLUMNS[] = {
-	INTEGER(struct badge_row, place), TEXT(struct badge_row, user), REAL(struct badge_row, score_ns),
+	INTEGER(struct badge_row, place), INTEGER(struct badge_row, is_tie), TEXT(struct badge_row, user), REAL(struct badge_row, score_ns),
 };
-#define BADGE_OF "SELECT r.place, u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
+/* Those that share a place stand side by side. (MariaDB reckons with a position of 0 before it sees that there is no such row.) */
+#define BADGE_OF "SELECT r.place, EXISTS (SELECT 1 FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
+	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position BETWEEN GREATEST(r.position, 1) - 1 AND r.position + 1 " \
+	"AND n.position <> r.position AND n.place = r.place) AS is_tie, " \
+	"u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
 static const struct statement FIRST = SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");
 static const struct statement OF_USER = SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "u.name = CONVERT(? USING ascii)");
@@ -39,10 +43,10 @@ static const char *words(struct arena *arena, const char *user, const struct bad
 		return user ? arena_printf(arena, "%s is not ranked", quote(arena, user)) : "nobody yet";
 	format_duration_ns(time, row->score_ns);
 	if (!user)
-		return arena_printf(arena, "%s by %s", time, row->user);
+		return arena_printf(arena, "%s by %s%s", time, row->user, row->is_tie ? ", tied" : "");
 	cleanup_buffer struct buffer place = {0};
 	html_ordinal(&place, row->place);
-	return arena_printf(arena, "%s: %s, %s", row->user, buffer_string(&place), time);
+	return arena_printf(arena, "%s: %s%s, %s", row->user, row->is_tie ? "tied " : "", buffer_string(&place), time);
 }
 
 /* A font of the reader's is unknown here; the picture says how long the text is to be, and this is near the widths of

@@ -48,7 +48,8 @@ static const struct statement BOARD_BY_VERSION = SELECT(struct board_row, BOARD_
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
-	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " GROUP BY r.gpu ORDER BY r.gpu");
+	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " GROUP BY r.gpu "
+	"ORDER BY COALESCE((SELECT g.position FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND g.gpu = r.gpu), 4294967295), r.gpu");
 
 static void fill_board(struct arena *arena, struct board *board, const struct board_row *rows, size_t count)
 {
@@ -155,10 +156,15 @@ const char *board_state(int64_t deadline_ms, int64_t accepting, int64_t now_ms)
 
 const char *board_condition(const struct board *board, int64_t now_ms)
 {
-	const char *state = board_state(board->deadline_ms, board->accepting, now_ms);
-	if (board->archived_at_ms != TIME_NULL)
+	return board_condition_of(board->deadline_ms, board->accepting, board->practice, board->archived_at_ms, now_ms);
+}
+
+const char *board_condition_of(int64_t deadline_ms, int64_t accepting, int64_t practice, int64_t archived_at_ms, int64_t now_ms)
+{
+	const char *state = board_state(deadline_ms, accepting, now_ms);
+	if (archived_at_ms != TIME_NULL)
 		return "archived";
-	return strcmp(state, "ended") == 0 && board->practice && board->accepting ? "practice" : state;
+	return strcmp(state, "ended") == 0 && practice && accepting ? "practice" : state;
 }
 
 const char *language_title(const char *language)

@@ -44,6 +44,7 @@ const char *board_state(int64_t deadline_ms, int64_t accepting, int64_t now_ms);
 
 /* The same, and "archived", or "practice" where the deadline is over and submissions are still taken. */
 const char *board_condition(const struct board *board, int64_t now_ms);
+const char *board_condition_of(int64_t deadline_ms, int64_t accepting, int64_t practice, int64_t archived_at_ms, int64_t now_ms);
 
 /* "Python", "CUDA C++". */
 const char *language_title(const char *language);

@@ -34,6 +34,16 @@ static const struct style *style_of(size_t style)
 	return &STYLES[style <= chart_record ? style : chart_record];
 }
 
+static int width_of(size_t style, bool is_own)
+{
+	return style < chart_styles && !is_own ? 2 : 4;
+}
+
+static const char *mark_dash(const struct chart_mark *mark)
+{
+	return mark->is_bound ? "2 3" : "10 3 2 3";
+}
+
 static void class_of(struct buffer *out, size_t style)
 {
 	if (style < chart_styles)
@@ -233,27 +243,56 @@ struct drawing {
 	struct chart_scale x, y;
 };
 
-/* The ends of what there is to show; false when there is nothing. */
-static bool find_scales(struct drawing *drawing)
+struct ends { double first, last, low, high; };
+
+/* Of all lines; low is above high when there is nothing to show. */
+static struct ends ends_of(const struct chart *chart)
 {
-	const struct chart *chart = drawing->chart;
-	double first = INFINITY, last = -INFINITY, low = INFINITY, high = -INFINITY;
+	struct ends ends = { INFINITY, -INFINITY, INFINITY, -INFINITY };
 	for (size_t i = 0; i < chart->line_count; i++)
 		for (size_t p = 0; p < chart->lines[i].count; p++) {
 			const struct chart_point *point = &chart->lines[i].points[p];
 			if (!is_shown(point))
 				continue;
-			first = fmin(first, point->x);
-			last = fmax(last, point->x);
-			low = fmin(low, point->ns);
-			high = fmax(high, point->ns);
+			ends.first = fmin(ends.first, point->x);
+			ends.last = fmax(ends.last, point->x);
+			ends.low = fmin(ends.low, point->ns);
+			ends.high = fmax(ends.high, point->ns);
 		}
-	if (!(low <= high))
+	return ends;
+}
+
+/* The lines keep a third of the height, seen in logarithms, as long as they are not all but equal. */
+static bool is_near(const struct ends *ends, double ns)
+{
+	const double least_times = 1.5, most_times = 30;
+	double range = ends->high / ends->low, times = fmin(fmax(least_times, range * range), most_times);
+	return ns >= ends->low / times && ns <= ends->high * times;
+}
+
+bool chart_has_room(const struct chart *chart, const struct chart_mark *mark)
+{
+	struct ends ends = ends_of(chart);
+	return is_near(&ends, mark->ns);
+}
+
+/* The ends of what there is to show; false when there is nothing. */
+static bool find_scales(struct drawing *drawing)
+{
+	const struct chart *chart = drawing->chart;
+	struct ends ends = ends_of(chart);
+	double low = ends.low, high = ends.high;
+	for (size_t i = 0; i < chart->mark_count; i++)
+		if (is_near(&ends, chart->marks[i].ns)) {
+			low = fmin(low, chart->marks[i].ns);
+			high = fmax(high, chart->marks[i].ns);
+		}
+	if (!(ends.low <= ends.high))
 		return false;
 	drawing->y = chart_scale_durations(low, high);
 	/* Half a step is left beside the first name and the last. */
 	drawing->x = chart->names ? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
-		: chart_scale_moments(first, last);
+		: chart_scale_moments(ends.first, ends.last);
 	return true;
 }
 
@@ -301,6 +340,30 @@ static void draw_x_axis(const struct drawing *drawing)
 	}
 }
 
+/* What is faster stands lower and lines fall to the right: so a bound has its name on the left, the others on the right. One that
+ * would cover the name of its neighbour is named in the legend only. */
+static void draw_marks(const struct drawing *drawing)
+{
+	const double name_height = 7; /* percent */
+	double last_y[2] = { INFINITY, INFINITY };
+	for (size_t i = 0; i < drawing->chart->mark_count; i++) {
+		const struct chart_mark *mark = &drawing->chart->marks[i];
+		if (!chart_has_room(drawing->chart, mark))
+			continue;
+		double y = y_of(drawing, mark->ns), *last = &last_y[mark->is_bound];
+		buffer_printf(drawing->out, "<g class=\"mark-%s\"><line x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" stroke=\"currentColor\" stroke-dasharray=\"%s\"/>",
+			mark->is_bound ? "bound" : "time", y, y, mark_dash(mark));
+		if (fabs(*last - y) >= name_height) {
+			buffer_printf(drawing->out, "<text x=\"%s\" y=\"%.4g%%\" dy=\"-.4em\" text-anchor=\"%s\">", mark->is_bound ? "0" : "100%", y,
+				mark->is_bound ? "start" : "end");
+			html_text(drawing->out, mark->name);
+			buffer_text(drawing->out, "</text>");
+			*last = y;
+		}
+		buffer_text(drawing->out, "</g>");
+	}
+}
+
 /* In thousandths of the chart, because it is stretched. */
 static void draw_line(const struct drawing *drawing, const struct chart_line *line)
 {
@@ -308,7 +371,7 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 	buffer_text(drawing->out, "<path class=\"");
 	class_of(drawing->out, line->style);
 	buffer_printf(drawing->out, "\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\" vector-effect=\"non-scaling-stroke\" d=\"",
-		line->style < chart_styles ? 2 : 4, style_of(line->style)->dash);
+		width_of(line->style, line->is_own), style_of(line->style)->dash);
 	for (size_t i = 0; i < line->count; i++) {
 		if (!is_shown(&line->points[i]))
 			continue;
@@ -322,11 +385,20 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 	buffer_printf(drawing->out, "%s\"/>", !drawing->chart->names && *next == 'L' ? "H1000" : "");
 }
 
+/* Above those that were drawn before; the reader's own above all. */
+static void for_each_line(const struct drawing *drawing, void (*draw)(const struct drawing *drawing, const struct chart_line *line))
+{
+	const struct chart *chart = drawing->chart;
+	for (int own = 0; own <= 1; own++)
+		for (size_t i = chart->line_count; i-- > 0;)
+			if (chart->lines[i].is_own == own)
+				draw(drawing, &chart->lines[i]);
+}
+
 static void draw_lines(const struct drawing *drawing)
 {
 	buffer_text(drawing->out, "<svg class=\"lines\" width=\"100%\" height=\"100%\" viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\">");
-	for (size_t i = drawing->chart->line_count; i-- > 0;)
-		draw_line(drawing, &drawing->chart->lines[i]);
+	for_each_line(drawing, draw_line);
 	buffer_text(drawing->out, "</svg>");
 }
 
@@ -353,6 +425,22 @@ static void define_shapes(const struct drawing *drawing)
 	buffer_text(drawing->out, "</defs>");
 }
 
+/* Rings around the points, and a word at the last. */
+static void draw_own(const struct drawing *drawing, const struct chart_line *line)
+{
+	const struct chart_point *last = NULL;
+	for (size_t i = 0; i < line->count; i++) {
+		if (!is_shown(&line->points[i]))
+			continue;
+		last = &line->points[i];
+		buffer_printf(drawing->out, "<circle cx=\"%.4g%%\" cy=\"%.4g%%\" r=\"8\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"/>",
+			x_of(drawing, last->x), y_of(drawing, last->ns));
+	}
+	if (last)
+		buffer_printf(drawing->out, "<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dy=\"-1em\" text-anchor=\"middle\">you</text>",
+			x_of(drawing, last->x), y_of(drawing, last->ns));
+}
+
 static void draw_shapes(const struct drawing *drawing, const struct chart_line *line)
 {
 	if (line->style >= chart_styles)
@@ -366,6 +454,8 @@ static void draw_shapes(const struct drawing *drawing, const struct chart_line *
 		buffer_printf(drawing->out, "-%zu\" x=\"%.4g%%\" y=\"%.4g%%\"/>", line->style + 1, x_of(drawing, line->points[i].x),
 			y_of(drawing, line->points[i].ns));
 	}
+	if (line->is_own)
+		draw_own(drawing, line);
 	buffer_text(drawing->out, "</g>");
 }
 
@@ -381,29 +471,39 @@ void html_chart(struct buffer *out, const struct chart *chart)
 	define_shapes(&drawing);
 	draw_y_axis(&drawing);
 	draw_x_axis(&drawing);
+	draw_marks(&drawing);
 	draw_lines(&drawing);
-	for (size_t i = chart->line_count; i-- > 0;)
-		draw_shapes(&drawing, &chart->lines[i]);
+	for_each_line(&drawing, draw_shapes);
 	buffer_text(out, "</svg>");
 }
 
-void html_chart_key(struct buffer *out, size_t style)
+void html_chart_key(struct buffer *out, size_t style, bool is_own)
 {
 	const struct style *look = style_of(style);
 	buffer_text(out, "<svg class=\"chart-key ");
 	class_of(out, style);
 	buffer_printf(out, "\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" stroke=\"currentColor\" "
-		"stroke-width=\"%d\" stroke-dasharray=\"%s\"/>", style < chart_styles ? 2 : 4, look->dash);
+		"stroke-width=\"%d\" stroke-dasharray=\"%s\"/>", width_of(style, is_own), look->dash);
 	if (look->shape) {
 		draw_shape(out, look);
 		buffer_text(out, " transform=\"translate(19 7)\"/>");
 	}
+	if (is_own)
+		buffer_text(out, "<circle cx=\"19\" cy=\"7\" r=\"8\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"/>");
 	buffer_text(out, "</svg>");
+}
+
+void html_chart_mark_key(struct buffer *out, const struct chart_mark *mark)
+{
+	buffer_printf(out, "<svg class=\"chart-key mark-%s\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" "
+		"stroke=\"currentColor\" stroke-dasharray=\"%s\"/></svg>", mark->is_bound ? "bound" : "time", mark_dash(mark));
 }
 
 void html_chart_bar(struct buffer *out, double part)
 {
-	if (isfinite(part))
-		buffer_printf(out, "<svg class=\"chart-bar\" width=\"100%%\" height=\"12\" aria-hidden=\"true\"><rect width=\"%.4g%%\" height=\"100%%\"/></svg>",
-			100 * fmin(fmax(part, 0), 1));
+	static const char begin[] = "<svg class=\"chart-bar\" width=\"100%\" height=\"12\" aria-hidden=\"true\">";
+	if (part > 1 + 1e-9)
+		buffer_printf(out, "%s<rect width=\"88%%\" height=\"100%%\"/><rect x=\"91%%\" width=\"9%%\" height=\"100%%\"/></svg>", begin);
+	else if (isfinite(part))
+		buffer_printf(out, "%s<rect width=\"%.4g%%\" height=\"100%%\"/></svg>", begin, 100 * fmin(fmax(part, 0), 1));
 }

@@ -2,7 +2,10 @@
  *
  * A chart is as wide as its place and as high as style.css says; text keeps its size, because positions are percentages and
  * only the lines themselves are stretched. Colours are style.css's (.chart), so they follow light and dark; without styles
- * the lines are black, with the same dashes and shapes. A chart has a text alternative, no more: beside it belongs a table. */
+ * the lines are black, with the same dashes and shapes. A chart has a text alternative, no more: beside it belongs a table.
+ *
+ * The reader's own line is thicker, its points have rings, and its end says "you". Marks are level lines with a name: what there
+ * is to be compared with. */
 #ifndef PODIUM_CGI_CHART_H
 #define PODIUM_CGI_CHART_H
 
@@ -24,6 +27,13 @@ struct chart_point {
 struct chart_line {
 	size_t style;
 	const struct chart_point *points; size_t count; /* by rising x */
+	bool is_own;              /* the reader's */
+};
+
+struct chart_mark {
+	const char *name;
+	double ns;
+	bool is_bound;            /* the least that is possible; else a time that was taken */
 };
 
 struct chart {
@@ -33,7 +43,11 @@ struct chart {
 	/* Where `names` are given, they are the x axis, and points are joined. Without them it is time, and a line holds its
 	 * height until its next point, and the last one until the end of the chart. */
 	const char *const *names; size_t name_count;
+	const struct chart_mark *marks; size_t mark_count; /* the fastest first */
 };
+
+/* Whether the chart has room for a mark: one that is far from all lines would press them together. */
+bool chart_has_room(const struct chart *chart, const struct chart_mark *mark);
 
 /* An axis: its ends, and where it has ticks. */
 struct chart_scale {
@@ -64,7 +78,8 @@ size_t chart_thin(struct chart_point *points, size_t count, size_t most);
 
 /* Nothing when no line has a point. Filters of the templates. */
 void html_chart(struct buffer *out, const struct chart *chart);
-void html_chart_key(struct buffer *out, size_t style);  /* a piece of the line with its shape, for legends */
-void html_chart_bar(struct buffer *out, double part);   /* a bar of this part of the width, 0 to 1; NAN: nothing */
+void html_chart_key(struct buffer *out, size_t style, bool is_own); /* a piece of the line with its shape, for legends */
+void html_chart_mark_key(struct buffer *out, const struct chart_mark *mark);
+void html_chart_bar(struct buffer *out, double part);   /* a bar of this part of the width, 0 to 1; above 1: broken off; NAN: nothing */
 
 #endif

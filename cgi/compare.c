@@ -6,6 +6,7 @@
 #include "cgi/html.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/interval.h"
 #include "lib/visibility.h"
 #include "templates/compare.h"
 
@@ -52,7 +53,7 @@ static const struct statement ROWS = SELECT(struct compare_row, ROW_COLUMNS,
 static bool is_noise(const struct compare_times *times)
 {
 	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns, b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns;
-	return fabs(times->b_ns - times->a_ns) <= 1.96 * hypot(a_err, b_err);
+	return fabs(times->b_ns - times->a_ns) <= interval_half_ns(hypot(a_err, b_err));
 }
 
 const char *compare_words(struct arena *arena, const struct compare_times *times)

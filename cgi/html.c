@@ -103,6 +103,13 @@ void html_duration_err(struct buffer *out, double ns, double err_ns)
 	buffer_text(out, text);
 }
 
+void html_duration_within(struct buffer *out, double ns, double half_ns)
+{
+	format_text text;
+	format_duration_within(text, ns, half_ns);
+	buffer_text(out, text);
+}
+
 void html_duration_range(struct buffer *out, double low_ns, double high_ns)
 {
 	format_text text;
@@ -115,6 +122,11 @@ void html_gap(struct buffer *out, double ns, double best_ns)
 	format_text text;
 	format_gap(text, ns, best_ns);
 	html_text(out, text);
+}
+
+void html_percent_faster(struct buffer *out, double ns, double before_ns)
+{
+	buffer_printf(out, "%.1f %% faster", 100 * (1 - ns / before_ns));
 }
 
 void html_times_faster(struct buffer *out, double ratio)

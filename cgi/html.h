@@ -29,10 +29,12 @@ void html_integer(struct buffer *out, int64_t number);
 /* Filters: {{x | duration}} is html_duration(out, x). */
 void html_duration(struct buffer *out, double ns);                       /* 31.90 µs */
 void html_stopwatch(struct buffer *out, int64_t ms);                     /* 22 ms */
-void html_duration_err(struct buffer *out, double ns, double err_ns);    /* 31.90 ± 0.20 µs */
+void html_duration_err(struct buffer *out, double ns, double err_ns);    /* 31.90 ± 0.39 µs: the 95 % interval of a standard error */
+void html_duration_within(struct buffer *out, double ns, double half_ns); /* 31.90 ± 0.20 µs: half of an interval as it is */
 void html_duration_range(struct buffer *out, double low_ns, double high_ns); /* 31.82 to 32.01 µs */
 void html_gap(struct buffer *out, double ns, double best_ns);            /* +4.2 % */
 void html_times_faster(struct buffer *out, double ratio);                /* 2.31× faster */
+void html_percent_faster(struct buffer *out, double ns, double before_ns); /* 3.1 % faster: so much less time */
 void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
 void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
 void html_date(struct buffer *out, int64_t ms);                          /* 2026-11-21 */

@@ -35,10 +35,20 @@ struct speed_of_light speed_of_light(struct arena *arena, const struct task *tas
 	return light;
 }
 
+double least_time_of_case(const struct task *task, size_t index, const char *gpu)
+{
+	const struct rates rates = rates_of_case(task->flops, task->bytes, task->benchmarks[index], 1, gpu);
+	return fmax(rates.memory_percent, rates.compute_percent) / 100 / task_most_ranks(task); /* what is not known is no bound */
+}
+
 const char *share_of_peak(struct arena *arena, const struct speed_of_light *light, double score_ns)
 {
 	double percent = 100 * light->ns / score_ns;
-	return !isfinite(percent) ? "" : arena_printf(arena, percent < 9.95 ? "%.2f %%" : "%.1f %%", percent);
+	if (!isfinite(percent))
+		return "";
+	if (percent < .005)
+		return "<0.01 %";
+	return arena_printf(arena, percent < 9.95 ? "%.2f %%" : percent < 999.5 ? "%.1f %%" : "%.0f %%", percent);
 }
 
 /* ---- baselines among the rows ---- */
@@ -104,6 +114,12 @@ static const struct page_share *share_of(struct request *request, const struct l
 	return share;
 }
 
+static int draw_trend(struct request *request, struct leaderboard_view *view)
+{
+	struct trend trend = { .board = view->board, .gpu = view->gpu, .light = &view->light, .own_id = view->list.own ? request->viewer.id : 0 };
+	return board_trend(request, &trend, &view->charts_html);
+}
+
 int page_leaderboard(struct request *request)
 {
 	const char *other_view = request_query(request, "view");
@@ -117,15 +133,16 @@ int page_leaderboard(struct request *request)
 		rc = board_chosen_gpu(request, &board, &view.gpu);
 	if (!rc)
 		rc = ranking_list_read(request, &board, view.gpu, &view.list);
-	if (!rc && view.gpu)
-		rc = board_charts(request, &board, view.gpu, &view.charts_html);
 	if (!rc)
 		rc = task_view_get(request, board.task_version_id, board.version_revision, &view.task);
 	if (!rc)
 		rc = announcements_read(request, board.id, &page);
+	if (!rc)
+		describe(request, &view, page.now_ms);
+	if (!rc && view.gpu)
+		rc = draw_trend(request, &view);
 	if (rc)
 		return rc;
-	describe(request, &view, page.now_ms);
 	page.title = board.name;
 	page.share = share_of(request, &view);
 	leaderboard_page(&request->body, &page, &view, request->arena);

@@ -29,6 +29,9 @@ struct leaderboard_view {
 
 struct speed_of_light speed_of_light(struct arena *arena, const struct task *task, const char *gpu);
 
+/* The same bound for one of the task's benchmarks, in ns; NAN: not known. */
+double least_time_of_case(const struct task *task, size_t index, const char *gpu);
+
 /* "71.3 %"; "" when it is not known. */
 const char *share_of_peak(struct arena *arena, const struct speed_of_light *light, double score_ns);
 

@@ -3,6 +3,7 @@
 #include "cgi/leaderboard.h"
 #include "cgi/pages.h"
 #include "lib/format.h"
+#include "lib/interval.h"
 #include "lib/scope.h"
 
 #include <math.h>
@@ -35,10 +36,12 @@ static json_t *row_json(const struct board *board, const struct ranking_row *row
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
-	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I}", "rank", (json_int_t)row->place, "user", row->user,
+	double half_ns = interval_half_ns(row->score_err_ns);
+	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o}", "rank", (json_int_t)row->place, "user", row->user,
 		"score_ns", row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine,
 		"score_err_ns", number_or_null(row->score_err_ns), "language", dialect_find(board->language, row->dialect)->name,
-		"attempts", (json_int_t)row->attempts);
+		"attempts", (json_int_t)row->attempts, "interval_95_low_ns", number_or_null(row->score_ns - half_ns),
+		"interval_95_high_ns", number_or_null(row->score_ns + half_ns));
 }
 
 int page_leaderboard_json(struct request *request)
@@ -59,6 +62,7 @@ int page_leaderboard_json(struct request *request)
 static void csv_row(struct buffer *out, const struct board *board, const struct ranking_row *row)
 {
 	format_text submitted_at;
+	double half_ns = interval_half_ns(row->score_err_ns);
 	format_iso(submitted_at, row->submitted_at_ms);
 	csv_integer(out, row->place);
 	csv_text(out, row->user);
@@ -69,6 +73,8 @@ static void csv_row(struct buffer *out, const struct board *board, const struct 
 	csv_real(out, row->score_err_ns);
 	csv_text(out, dialect_find(board->language, row->dialect)->name);
 	csv_integer(out, row->attempts);
+	csv_real(out, row->score_ns - half_ns);
+	csv_real(out, row->score_ns + half_ns);
 	csv_end_line(out);
 }
 
@@ -84,7 +90,7 @@ static const char *csv_name(struct arena *arena, const struct whole_ranking *who
 int page_leaderboard_csv(struct request *request)
 {
 	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at", "engine", "score_err_ns",
-		"language", "attempts" };
+		"language", "attempts", "interval_95_low_ns", "interval_95_high_ns" };
 	struct whole_ranking whole = {0};
 	int rc = read_whole(request, &whole);
 	if (rc)

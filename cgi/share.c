@@ -12,8 +12,10 @@ static const struct column FIRST_COLUMNS[] = {
 };
 static const struct statement FIRST_ROWS = SELECT(struct first_row, FIRST_COLUMNS,
 	"SELECT r.place, u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id "
-	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position <= 3 ORDER BY r.position");
+	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND r.position <= 4 ORDER BY r.position");
 
+/* The first three, and one more, which says whether the third is tied. */
+enum { shown_rows = 3 };
 struct first_rows { struct first_row *rows; size_t count; };
 
 static int read_first(struct request *request, const struct board *board, const struct board_gpu *gpu, struct first_rows *first)
@@ -27,7 +29,8 @@ static const char *ranked_words(struct arena *arena, const struct board *board, 
 {
 	if (!gpu)
 		return language_title(board->language);
-	return arena_printf(arena, "%s · %s · %lld ranked", gpu->name, language_title(board->language), (long long)gpu->entries);
+	const char *version = board_is_old(board) ? arena_printf(arena, " · version %lld of the task", (long long)board->version_number) : "";
+	return arena_printf(arena, "%s · %s · %lld ranked%s", gpu->name, language_title(board->language), (long long)gpu->entries, version);
 }
 
 static void draw_head(struct picture *picture, const struct board *board, const char *words)
@@ -42,21 +45,31 @@ static void draw_head(struct picture *picture, const struct board *board, const 
 	picture_box(picture, margin, 330, wide, 3, INK_LINE);
 }
 
-static void draw_row(struct picture *picture, struct arena *arena, const struct first_row *row, int baseline)
+static bool is_tie(const struct first_rows *first, size_t i)
 {
+	const struct first_row *row = &first->rows[i];
+	return (i > 0 && row[-1].place == row->place) || (i + 1 < first->count && row[1].place == row->place);
+}
+
+static void draw_row(struct picture *picture, struct arena *arena, const struct first_rows *first, size_t index)
+{
+	const struct first_row *row = &first->rows[index];
+	const int baseline = 400 + 76 * (int)index;
 	static const enum ink inks[] = { INK_MUTED, INK_GOLD, INK_SILVER, INK_BRONZE };
 	enum ink ink = inks[row->place <= 3 ? row->place : 0];
 	format_text time;
 	format_duration_ns(time, row->score_ns);
 	picture_text(picture, &(struct picture_text){ margin, baseline, 46, 60, ink, false }, arena_printf(arena, "%lld", (long long)row->place));
+	if (is_tie(first, index))
+		picture_text(picture, &(struct picture_text){ margin + 36, baseline, 22, 40, INK_MUTED, false }, "tie");
 	picture_text(picture, &(struct picture_text){ margin + 80, baseline, 46, 640, INK_TEXT, false }, row->user);
 	picture_text(picture, &(struct picture_text){ width - margin, baseline, 46, 300, INK_TEXT, true }, time);
 }
 
 static void draw_rows(struct picture *picture, struct arena *arena, const struct first_rows *first)
 {
-	for (size_t i = 0; i < first->count; i++)
-		draw_row(picture, arena, &first->rows[i], 400 + 76 * (int)i);
+	for (size_t i = 0; i < first->count && i < shown_rows; i++)
+		draw_row(picture, arena, first, i);
 	if (!first->count)
 		picture_text(picture, &(struct picture_text){ margin, 420, 46, wide, INK_MUTED, false }, "Nobody is ranked yet.");
 }

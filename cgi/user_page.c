@@ -14,21 +14,23 @@ enum { most_places = 500 };
 
 /* One row per place; one with NULL beside the name when there is none. */
 struct user_row {
-	int64_t id, created_at_ms;
+	int64_t id, created_at_ms, deleted_at_ms;
 	const char *name;
 	struct user_place place;
 };
 #define PLACE(kind, member) { #member, kind, offsetof(struct user_row, place.member) }
 static const struct column USER_COLUMNS[] = {
-	INTEGER(struct user_row, id), TEXT(struct user_row, name), TIME(struct user_row, created_at_ms),
+	INTEGER(struct user_row, id), TEXT(struct user_row, name), TIME(struct user_row, created_at_ms), TIME(struct user_row, deleted_at_ms),
 	PLACE(COLUMN_TEXT, leaderboard), PLACE(COLUMN_TEXT, gpu), PLACE(COLUMN_TIME, deadline_ms),
-	PLACE(COLUMN_INTEGER, accepting), PLACE(COLUMN_INTEGER, place), PLACE(COLUMN_INTEGER, entries),
+	PLACE(COLUMN_INTEGER, accepting), PLACE(COLUMN_INTEGER, practice), PLACE(COLUMN_TIME, archived_at_ms),
+	PLACE(COLUMN_INTEGER, place), PLACE(COLUMN_INTEGER, entries),
 	PLACE(COLUMN_REAL, score_ns), PLACE(COLUMN_REAL, score_err_ns), PLACE(COLUMN_INTEGER, submission_id),
 	PLACE(COLUMN_TIME, submitted_at_ms),
 };
 /* Only places in the ranking of a leaderboard's current task and on the devices it still has: what its page shows. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
-	"SELECT u.id, u.name, u.created_at AS created_at_ms, l.name AS leaderboard, r.gpu, l.deadline AS deadline_ms, l.accepting, "
+	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, l.name AS leaderboard, r.gpu, "
+	"  l.deadline AS deadline_ms, l.accepting, l.practice, l.archived_at AS archived_at_ms, "
 	"  r.place, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = r.leaderboard_id "
 	"    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu ORDER BY e.position DESC LIMIT 1) AS entries, "
 	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
@@ -75,7 +77,8 @@ static int read_user(struct request *request, const char *name, struct user_view
 	if (!count)
 		return fail(request->error, ERROR_NOT_FOUND, "There is no user named %s.", quote(request->arena, name));
 	struct user_place *places = arena_array(request->arena, struct user_place, count);
-	*view = (struct user_view){ .id = rows->id, .name = rows->name, .created_at_ms = rows->created_at_ms, .places = places };
+	*view = (struct user_view){ .id = rows->id, .name = rows->name, .created_at_ms = rows->created_at_ms,
+		.deleted_at_ms = rows->deleted_at_ms, .places = places };
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].place.leaderboard)
 			places[view->count++] = rows[i].place;

@@ -10,7 +10,7 @@
 
 struct user_place {
 	const char *leaderboard, *gpu;
-	int64_t deadline_ms, accepting;
+	int64_t deadline_ms, accepting, practice, archived_at_ms;
 	int64_t place, entries, submission_id, submitted_at_ms;
 	double score_ns, score_err_ns;
 };
@@ -18,7 +18,7 @@ struct user_place {
 struct user_view {
 	int64_t id;
 	const char *name;
-	int64_t created_at_ms;
+	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: it is not deleted */
 	const struct user_place *places; size_t count;
 	size_t leaderboards, first_places; /* among these */
 	struct activity activity;

@@ -3,6 +3,7 @@
 #include "lib/blob.h"
 #include "lib/cancellation.h"
 #include "lib/comparison.h"
+#include "lib/ranking.h"
 #include "lib/scope.h"
 #include "lib/user.h"
 
@@ -120,6 +121,14 @@ static int delete_submissions(struct database *db, struct arena *arena, int64_t 
 	return rc;
 }
 
+static int mend_rankings(struct database *db, const struct ranking_key *keys, size_t count, int64_t user_id, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = ranking_after_deletion(db, &keys[i], user_id, error);
+	return rc;
+}
+
 static int write_audit(struct database *db, struct arena *arena, int64_t user_id, const struct account_extent *extent,
 	struct error *error)
 {
@@ -138,13 +147,19 @@ static int delete_account(struct database *db, void *context, struct error *erro
 	const int64_t user_id = *(const int64_t *)context;
 	struct owner owner;
 	struct account_extent extent;
+	struct ranking_key *rankings;
+	size_t ranking_count;
 	int rc = lock_owner(db, arena, user_id, &owner, error);
 	if (!rc)
 		rc = cancel_unfinished(db, arena, &owner, error);
 	if (!rc)
 		rc = account_extent(db, arena, user_id, &extent, error);
 	if (!rc)
+		rc = ranking_lock_of_user(db, arena, user_id, &rankings, &ranking_count, error);
+	if (!rc)
 		rc = delete_submissions(db, arena, user_id, error);
+	if (!rc)
+		rc = mend_rankings(db, rankings, ranking_count, user_id, error);
 	for (size_t i = 0; i < COUNT(rest) && !rc; i++)
 		rc = database_execute(db, rest[i], error, "i", user_id);
 	return rc ? rc : write_audit(db, arena, user_id, &extent, error);

@@ -22,6 +22,9 @@ static const struct statement TAKE_SAME = COMMAND(BASELINES_FROM(
 static const struct statement FORGET = COMMAND("DELETE FROM baselines WHERE job_id = ?");
 static const struct statement FORGET_ALL = COMMAND(
 	"DELETE b FROM baselines b JOIN task_versions v ON v.id = b.task_version_id WHERE v.leaderboard_id = ? AND b.job_id IS NOT NULL");
+static const struct statement FORGET_USER = COMMAND(
+	"DELETE b FROM baselines b JOIN jobs j ON j.id = b.job_id WHERE b.task_version_id = ? AND b.gpu = ? AND j.user_id = ?");
+static const struct statement FIND_RANKING = COMMAND(BASELINES_FROM("s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?"));
 static const struct statement FIND_ALL = COMMAND(BASELINES_FROM("s.leaderboard_id = ?"));
 
 int baseline_take(struct database *db, int64_t job_id, struct error *error)
@@ -30,6 +33,12 @@ int baseline_take(struct database *db, int64_t job_id, struct error *error)
 	if (rc)
 		return rc;
 	return database_execute(db, database_affected(db) ? &TAKE_SAME : &TAKE, error, "i", job_id);
+}
+
+int baseline_renew(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error)
+{
+	int rc = database_execute(db, &FORGET_USER, error, "isi", key->task_version_id, key->gpu, user_id);
+	return rc ? rc : database_execute(db, &FIND_RANKING, error, "iis", key->leaderboard_id, key->task_version_id, key->gpu);
 }
 
 int baseline_rebuild(struct database *db, int64_t leaderboard_id, struct error *error)

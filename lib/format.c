@@ -1,5 +1,7 @@
 #include "lib/format.h"
 
+#include "lib/interval.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,19 +58,24 @@ static int digits_for_error(int digits, double err)
 	return -1;
 }
 
-void format_duration_err(format_text out, double ns, double err_ns)
+void format_duration_within(format_text out, double ns, double half_ns)
 {
-	if (!isfinite(ns) || !isfinite(err_ns) || err_ns <= 0) {
+	if (!isfinite(ns) || !isfinite(half_ns) || half_ns <= 0) {
 		format_duration_ns(out, ns);
 		return;
 	}
 	const struct unit *unit = unit_for(ns);
-	double value = ns / unit->ns, err = err_ns / unit->ns;
-	int digits = digits_for_error(decimals(value), err);
+	double value = ns / unit->ns, half = half_ns / unit->ns;
+	int digits = digits_for_error(decimals(value), half);
 	if (digits < 0)
 		format_duration_ns(out, ns);
 	else
-		snprintf(out, sizeof(format_text), "%.*f ± %.*f %s", digits, value, digits, err, unit->name);
+		snprintf(out, sizeof(format_text), "%.*f ± %.*f %s", digits, value, digits, half, unit->name);
+}
+
+void format_duration_err(format_text out, double ns, double err_ns)
+{
+	format_duration_within(out, ns, interval_half_ns(err_ns));
 }
 
 void format_duration_range(format_text out, double low_ns, double high_ns)

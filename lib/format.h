@@ -13,8 +13,11 @@ void format_duration_ns(format_text out, double ns);
 /* What a program took, by the clock on the wall: "22 ms", "1.36 s", "75.2 s"; "" below 0. */
 void format_stopwatch(format_text out, int64_t ms);
 
-/* Both in the unit that fits the duration: "31.90 ± 0.21 µs", "363.00 ± 0.04 µs"; without the ± when err is NAN, 0
- * or too small to show beside the duration. */
+/* A duration and half of its 95 % interval, in the unit that fits the duration: "31.90 ± 0.21 µs", "363.00 ± 0.04 µs"; without
+ * the ± when the half is NAN, 0 or too small to show beside the duration. */
+void format_duration_within(format_text out, double ns, double half_ns);
+
+/* The same, from the standard error (lib/interval.h). */
 void format_duration_err(format_text out, double ns, double err_ns);
 
 /* Both in the unit that fits the greater one, with digits that tell them apart: "31.82 to 32.01 µs". "" when one is not

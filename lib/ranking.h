@@ -76,6 +76,13 @@ struct ranking_ratio { double ratio, low, high; };
 int ranking_compare(struct database *db, struct arena *arena, int64_t job_id, const struct ranking_ratio *ratio,
 	struct error *error);
 
+/* Around the deletion of a user's submissions, in its transaction: before, which rankings that touches, and they are locked;
+ * afterwards, under the number of each, what is kept beside the entries (attempts, records, baselines) is made anew from the jobs
+ * that are left. Who has stood in a ranking goes on doing so, so positions stay. */
+int ranking_lock_of_user(struct database *db, struct arena *arena, int64_t user_id, struct ranking_key **keys, size_t *count,
+	struct error *error);
+int ranking_after_deletion(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
+
 /* After results of a leaderboard were replaced, hidden or shown again: brings its rankings up to date in the caller's
  * transaction, cancels comparisons that have become pointless, and asks for those that are wanted now. */
 int ranking_renew(struct database *db, int64_t leaderboard_id, struct error *error);

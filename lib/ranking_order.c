@@ -1,16 +1,18 @@
 /* Who stands before whom, and who shares a place: the rules in the head of lib/ranking.h. */
 #include "lib/ranking.h"
 
+#include "lib/interval.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double normal_95_percent = 1.96, close_share = 0.01;
+static const double close_share = 0.01;
 
 /* NAN without a standard error of both. */
 static double noise_ns(const struct ranking_entry *a, const struct ranking_entry *b)
 {
-	return normal_95_percent * hypot(a->score_err_ns, b->score_err_ns);
+	return interval_half_ns(hypot(a->score_err_ns, b->score_err_ns));
 }
 
 bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry *b)

@@ -3,6 +3,7 @@
 #include "cli/podium/outcome.h"
 #include "cli/podium/table.h"
 #include "lib/format.h"
+#include "lib/interval.h"
 #include "lib/peaks.h"
 #include "lib/result.h"
 #include "lib/scope.h"
@@ -59,7 +60,8 @@ static const char *time_of(const struct cell *cell)
 	format_text text;
 	if (case_has_failed(cell->one))
 		return result(cell);
-	format_duration_err(text, outcome_number(cell->one, "mean_ns"), outcome_number(cell->one, "err_ns"));
+	format_duration_within(text, outcome_number(cell->one, "mean_ns"), interval_half_of_case_ns(outcome_number(cell->one, "err_ns"),
+		outcome_number(cell->one, "low_ns"), outcome_number(cell->one, "high_ns")));
 	return arena_strdup(cell->arena, text);
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { faultsOf, overflow, structureFaults } from './checks.mjs';
-import { closeBrowser, createLeaderboard, logInAsAdmin, register, RIGHT, scene, submit, verdictOf, visit } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, logIn, logInAsAdmin, register, RIGHT, scene, submit, verdictOf, visit } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -76,6 +76,45 @@ scene('the chart keeps its text at every width', async (come) => {
 		}
 	}
 	assert.equal(heights[0], heights[1]);
+});
+
+scene('who is ranked sees his own line, with rings and a word', async (come) => {
+	await furnish();
+	for (const options of [{ width: 360, height: 740 }, { width: 1440, dark: true }]) {
+		const page = await come(options);
+		await logIn(page, 'first');
+		const chart = await openTrend(page), word = chart.getByText('you', { exact: true });
+		await word.waitFor();
+		await page.getByRole('listitem').filter({ hasText: 'first (you)' }).waitFor();
+		const [inner, outer] = [await word.boundingBox(), await chart.boundingBox()];
+		assert.ok(inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width && inner.y >= outer.y);
+		assert.deepEqual(await faultsOf(page), []);
+		await page.goto(`/leaderboard/${BOARD}?view=shapes`);
+		await page.getByRole('rowheader', { name: 'first 1st (you)' }).waitFor();
+		assert.deepEqual(await faultsOf(page), []);
+	}
+});
+
+scene('the projector is legible from afar and fits its screen', async (come) => {
+	await furnish();
+	for (const size of [{ width: 1280, height: 720 }, { width: 1920, height: 1080, dark: true }]) {
+		const page = await come(size);
+		await page.goto(`/leaderboard/${BOARD}?view=live`);
+		await page.getByText('Newest record: first').waitFor();
+		const letters = await page.getByRole('rowheader', { name: 'first' }).evaluate((cell) => parseFloat(getComputedStyle(cell).fontSize));
+		assert.ok(letters >= size.height / 36, `${letters} px on ${size.height}`);
+		assert.deepEqual(await faultsOf(page), []);
+		assert.equal(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), true);
+	}
+});
+
+scene('without scripts the projector loads itself again', async (come) => {
+	const page = await come({ scripts: false });
+	await furnish();
+	await page.goto(`/leaderboard/${BOARD}?view=live`);
+	await page.getByRole('rowheader', { name: 'first' }).waitFor();
+	await ranked('unscripted');
+	await page.getByRole('rowheader', { name: 'unscripted' }).waitFor();
 });
 
 scene('the projector shows a new result by itself', async (come) => {

@@ -221,7 +221,7 @@ static void every_line_is_told_apart_without_colour(void **state)
 	char *keys[chart_styles + 1];
 	for (size_t i = 0; i <= chart_styles; i++) {
 		struct buffer out = {0};
-		html_chart_key(&out, i);
+		html_chart_key(&out, i, false);
 		const char *after_class = strstr(out.data, "width=");
 		keys[i] = strdup(after_class);
 		buffer_free(&out);
@@ -245,6 +245,47 @@ static void the_record_is_thicker_and_below_the_users(void **state)
 	assert_int_equal(times(svg, "<use "), 1);
 }
 
+static void ones_own_line_is_told_apart_by_more_than_its_colour(void **state)
+{
+	(void)state;
+	const struct chart_line lines[] = { { .style = 0, POINTS({ 0, 2 }, { 1e7, 1 }) }, { .style = 1, .is_own = true, POINTS({ 0, 3 }, { 1e7, 2 }, { 2e7, 1.5 }) } };
+	const struct chart chart = { .id = "x", .alternative = "", .lines = lines, .line_count = 2 };
+	cleanup_free char *svg = drawn(&chart);
+	assert_contains(svg, "<path class=\"line-1\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"");
+	assert_contains(svg, "<path class=\"line-2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"4\"");
+	assert_true(strstr(svg, "<path class=\"line-1\"") < strstr(svg, "<path class=\"line-2\"")); /* above the first */
+	assert_int_equal(times(svg, "<circle"), 3);
+	assert_int_equal(times(svg, ">you</text>"), 1);
+	cleanup_buffer struct buffer own = {0}, other = {0};
+	html_chart_key(&own, 1, true);
+	html_chart_key(&other, 1, false);
+	assert_int_equal(times(own.data, "<circle"), 1);
+	assert_int_equal(times(other.data, "<circle"), 0);
+}
+
+static void marks_are_level_and_named_where_there_is_room(void **state)
+{
+	(void)state;
+	const struct chart_line line = { .style = 0, POINTS({ 0, 100 }, { 1e7, 50 }) };
+	const struct chart_mark marks[] = { { "far <below>", 1, true }, { "a bound", 25, true }, { "a <time>", 120, false }, { "another", 121, false } };
+	const struct chart chart = { .id = "x", .alternative = "", .lines = &line, .line_count = 1, .marks = marks, .mark_count = COUNT(marks) };
+	static const bool room[] = { false, true, true, true };
+	cleanup_free char *svg = drawn(&chart);
+	for (size_t i = 0; i < COUNT(marks); i++)
+		assert_int_equal(chart_has_room(&chart, &marks[i]), room[i]);
+	assert_int_equal(times(svg, "class=\"mark-bound\""), 1);
+	assert_int_equal(times(svg, "class=\"mark-time\""), 2);
+	assert_contains(svg, ">a bound</text>");
+	assert_contains(svg, ">a &lt;time&gt;</text>");
+	assert_int_equal(times(svg, ">another</text>"), 0); /* it would cover the one before */
+	const struct chart equal = { .id = "x", .alternative = "", .lines = &(struct chart_line){ .style = 0, POINTS({ 0, 100 }) }, .line_count = 1 };
+	assert_true(chart_has_room(&equal, &(struct chart_mark){ "", 149, false }));
+	assert_false(chart_has_room(&equal, &(struct chart_mark){ "", 151, false }));
+	const struct chart none = { .id = "x", .alternative = "", .marks = marks, .mark_count = COUNT(marks) };
+	cleanup_free char *nothing = drawn(&none);
+	assert_string_equal(nothing, "");
+}
+
 static void names_and_the_alternative_are_escaped(void **state)
 {
 	(void)state;
@@ -260,7 +301,7 @@ static void names_and_the_alternative_are_escaped(void **state)
 static void a_bar_is_as_long_as_its_part(void **state)
 {
 	(void)state;
-	static const struct { double part; const char *width; } cases[] = { { .25, "width=\"25%\"" }, { 2, "width=\"100%\"" }, { -1, "width=\"0%\"" } };
+	static const struct { double part; const char *width; } cases[] = { { .25, "width=\"25%\"" }, { 1, "width=\"100%\"" }, { 2, "width=\"88%\"" }, { -1, "width=\"0%\"" } };
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cleanup_buffer struct buffer out = {0};
 		html_chart_bar(&out, cases[i].part);
@@ -287,6 +328,8 @@ int main(void)
 		cmocka_unit_test(nothing_to_show_is_no_chart),
 		cmocka_unit_test(every_line_is_told_apart_without_colour),
 		cmocka_unit_test(the_record_is_thicker_and_below_the_users),
+		cmocka_unit_test(ones_own_line_is_told_apart_by_more_than_its_colour),
+		cmocka_unit_test(marks_are_level_and_named_where_there_is_room),
 		cmocka_unit_test(names_and_the_alternative_are_escaped),
 		cmocka_unit_test(a_bar_is_as_long_as_its_part),
 	};

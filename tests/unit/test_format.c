@@ -37,8 +37,10 @@ static void an_error_is_given_in_the_unit_of_its_duration(void **state)
 {
 	(void)state;
 	format_text out;
-	format_duration_err(out, 31900, 210);
+	format_duration_within(out, 31900, 210);
 	assert_string_equal(out, "31.90 ± 0.21 µs");
+	format_duration_err(out, 31900, 100); /* 1.96 of them */
+	assert_string_equal(out, "31.90 ± 0.20 µs");
 	format_duration_err(out, 31900, (double)NAN);
 	assert_string_equal(out, "31.90 µs");
 }
@@ -61,13 +63,13 @@ static void both_ends_of_a_range_have_the_digits_that_tell_them_apart(void **sta
 static void a_small_error_gets_the_digits_that_show_it(void **state)
 {
 	(void)state;
-	static const struct { double ns, err; const char *text; } cases[] = {
+	static const struct { double ns, half; const char *text; } cases[] = {
 		{ 363000, 60, "363.0 ± 0.1 µs" }, { 363000, 40, "363.00 ± 0.04 µs" }, { 1234567, 0.4, "1.235 ms" },
 		{ 1234567, 0.6, "1.234567 ± 0.000001 ms" }, { 1234567, 1e-3, "1.235 ms" }, { 5, 7, "5.000 ± 7.000 ns" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		format_text out;
-		format_duration_err(out, cases[i].ns, cases[i].err);
+		format_duration_within(out, cases[i].ns, cases[i].half);
 		assert_string_equal(out, cases[i].text);
 	}
 }

@@ -80,9 +80,9 @@ def the_limit_of_the_task_holds_here_too():
 def a_ranked_run_has_a_seed_of_its_own_and_says_so():
 	answer = check(file(RIGHT), "--mode", "ranked")
 	equal(answer.code, 0)
-	contains(answer.out, "Score: 2.000 ± 0.005 ms\n")
+	contains(answer.out, "Score: 2.000 ± 0.010 ms\n")
 	contains(answer.out, "  #  Shape                Time      Best     Worst  Runs\n"
-		"  1  seed: 3  2.000 ± 0.005 ms  2.000 ms  2.000 ms     3\n")
+		"  1  seed: 3  2.000 ± 0.010 ms  2.000 ms  2.000 ms     3\n")
 	seed = re.search(r"The seeds differ from the server's, whose are secret; --seed (\d+) repeats this run\.\n", answer.out)[1]
 	again = check(file(RIGHT), "--mode", "ranked", "--seed", seed, "--json")
 	equal(again.json["secret_seed"], int(seed))

@@ -1,13 +1,14 @@
 /* How the best times of a ranking came about, against a real MariaDB; library.test starts one. */
 #include "fixture.h"
 
+#include "lib/account.h"
 #include "lib/ranking.h"
 #include "lib/records.h"
 #include "lib/submission.h"
 
 #include <stdlib.h>
 
-enum { users = 4 };
+enum { users = 5, leaves = users - 1 }; /* the last deletes his account */
 static const char *gpus[] = { "CPU", "H200" };
 static struct leaderboard board;
 static int64_t user_ids[users];
@@ -194,18 +195,52 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 	int64_t jobs[waiting];
 	srandom(7);
 	for (int i = 0; i < waiting; i++)
-		jobs[i] = submit((int)(random() % users));
+		jobs[i] = submit((int)(random() % leaves));
 	for (int i = 0; i < events; i++) {
 		int one = (int)(random() % waiting);
 		pass(jobs[one], 1000 - i * 2 + (double)(random() % 100));
 		if (random() % 4)
-			jobs[one] = submit((int)(random() % users));
+			jobs[one] = submit((int)(random() % leaves));
 		const char *before = all_rows();
 		assert_done(ranking_rebuild(db, board.id, &error));
 		assert_string_equal(all_rows(), before);
 	}
 	static const struct statement many = NUMBER("SELECT COUNT(*) AS number FROM records WHERE line = 0");
 	assert_true(number_of(&many) > 10);
+}
+
+/* Under the name of a deleted user, his best stays; what his other submissions had beaten is a record again. */
+static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten(void **state)
+{
+	(void)state;
+	static const struct statement attempts = NUMBER("SELECT SUM(attempts) AS number FROM ranking");
+	static const struct statement baselines = NUMBER("SELECT COUNT(*) AS number FROM baselines");
+	static const struct statement make_sample = COMMAND("INSERT INTO task_files (task_version_id, role, path, sha256) "
+		"SELECT l.task_version_id, 'sample', 'sample.py', s.sha256 FROM leaderboards l JOIN submissions s ON s.leaderboard_id = l.id "
+		"WHERE l.id = ? LIMIT 1");
+	char line[64];
+	const int64_t gone = user_ids[leaves];
+	int64_t first = submit(0), beaten = submit(1);
+	assert_done(database_execute(db, &make_sample, &error, "i", board.id)); /* all of these are the sample as it is */
+	pass(first, 100);
+	pass(submit(leaves), 70);
+	pass(beaten, 90);
+	pass(submit(1), 80);
+	pass(submit(leaves), 50);
+	pass(submit_on(gpus + 1, leaves), 60);
+	assert_line("CPU", records_everybody, "0:100 1:90 4:70 4:50");
+	assert_int_equal(number_of(&attempts), 6);
+	assert_int_equal(number_of(&baselines), 2);
+	assert_done(account_delete(db, gone, &error));
+	const char *left = all_rows();
+	assert_int_equal(number_of(&attempts), 5);
+	assert_int_equal(number_of(&baselines), 1);
+	assert_done(ranking_rebuild(db, board.id, &error));
+	assert_string_equal(all_rows(), left);
+	assert_int_equal(number_of(&attempts), 5);
+	assert_int_equal(number_of(&baselines), 1);
+	snprintf(line, sizeof line, "0:100 1:90 1:80 user-%lld:50", (long long)gone); /* "deleted-user-5", from its ninth letter on */
+	assert_line("CPU", records_everybody, line);
 }
 
 static void records_go_with_their_leaderboard(void **state)
@@ -229,6 +264,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_ran_again_is_looked_at_anew, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_held_is_no_record_before_it_is_released, begin, end),
 		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, end),
+		cmocka_unit_test_setup_teardown(an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten, begin, end),
 		cmocka_unit_test_setup_teardown(records_go_with_their_leaderboard, begin, end),
 	};
 	return cmocka_run_group_tests(tests, open_all, fixture_close);

@@ -410,6 +410,8 @@ def its_pages_still_work_and_say_nothing_of_its_source():
 		shown = whole(bob.get(path))
 		equal((path, shown.status), (path, 200))
 		lacks(shown.text, "secret plan step")
+	contains(bob.get(f"/user/deleted-user-{number}").words(), "This account was deleted just now .")
+	lacks(bob.get("/user/bob").words(), "account was deleted")
 	equal(admin.get("/admin/users").status, 200)
 	equal(admin.get(f"/submission/{submission}/source").text, "This source was deleted together with its author's account.\n")
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The charts of a leaderboard through nginx: the trend with its table, each shape by itself, all devices side by side, the view
 for a projector; who is shown where, and that none of them asks more of the database than it should."""
+import hashlib
 import pathlib
 import re
 import subprocess
@@ -37,10 +38,15 @@ def command(*arguments):
 	equal((answer.returncode, answer.stderr), (0, ""))
 
 
-def load(name):
+MARKED = TASK.replace("config:", "templates: {Python: template.py}\nconfig:") + "podium: {bytes: 2039 * size}\n"
+TEMPLATE = "x = 'to start from'\n"
+
+
+def load(name, task=TASK):
 	folder = site.var / "tasks" / name
-	folder.mkdir(parents=True)
-	(folder / "task.yml").write_text(TASK)
+	folder.mkdir(parents=True, exist_ok=True)
+	(folder / "task.yml").write_text(task)
+	(folder / "template.py").write_text(TEMPLATE)
 	(folder / "eval.py").write_text("print()\n")
 	command("task", "load", str(folder))
 	sql(f"""INSERT IGNORE INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, g.gpu, g.position FROM leaderboards l
@@ -55,14 +61,15 @@ def user(name):
 hour = 0
 
 
-def ranked(board, name, gpu, score_ns, cases=()):
+def ranked(board, name, gpu, score_ns, cases=(), source="x"):
 	"""A result that is there, an hour after the one before it; podium-admin ranks it later."""
 	global hour
 	hour += 1
 	user(name)
-	sql(f"""INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2('x', 256)), 1, 'x');
+	digest = hashlib.sha256(source.encode()).hexdigest()
+	sql(f"""INSERT IGNORE INTO blobs VALUES (UNHEX('{digest}'), {len(source)}, UNHEX('{source.encode().hex()}'));
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, submitted_at)
-		SELECT l.id, l.task_version_id, u.id, 'x.py', UNHEX(SHA2('x', 256)), 'ranked', '2026-03-01' + INTERVAL {hour} HOUR
+		SELECT l.id, l.task_version_id, u.id, 'x.py', UNHEX('{digest}'), 'ranked', '2026-03-01' + INTERVAL {hour} HOUR
 		FROM leaderboards l JOIN users u WHERE l.name = '{board}' AND u.name = '{name}';
 		SET @submission = LAST_INSERT_ID();
 		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, score_ns, score_err_ns, engine) SELECT s.id, s.user_id, '{gpu}', 'done', 'passed', {score_ns}, 0.001, 'isolated'
@@ -144,6 +151,7 @@ def the_trend_has_a_line_for_each_user_and_the_record_and_a_table():
 	contains(words, "ada 2026-03-01 01:00 UTC 40.00 µs 2026-03-01 04:00 UTC 35.00 µs 2026-03-01 05:00 UTC 20.00 µs")
 	contains(words, "bob 2026-03-01 03:00 UTC 30.00 µs")
 	lacks(words, "45.00 µs")
+	lacks(answer.text, "Speed of light")
 	contains(answer.text, 'aria-label="Best times on A100 since the first submission: the record went from 40.00 µs of ada to 20.00 µs of ada.')
 	equal(len(re.findall(r'<use href="#trend-1"', answer.text)), 3)
 	equal(len(re.findall(r'<use href="#trend-2"', answer.text)), 1)
@@ -225,6 +233,100 @@ def the_projector_shows_all_devices_or_one_and_asks_for_changes():
 	equal((state["state"], state["settled"], state["rows"]), ("active", False,
 		[{"gpu": "H200", "rank": 1, "user": "bob", "score_ns": 900.0}, {"gpu": "H200", "rank": 2, "user": "ada", "score_ns": 1000.0}]))
 	equal([row["gpu"] for row in anyone.get("/leaderboard/scaling/live").json["rows"]], ["A100", "H200", "H200"])
+
+
+@test
+def the_projector_tells_of_the_newest_record_the_time_left_and_a_freeze():
+	load("contest")
+	ranked("contest", "ada", "A100", 4000)
+	ranked("contest", "bob", "H200", 2000)
+	ranked("contest", "bob", "A100", 3000)
+	command("ranking", "rebuild", "contest")
+	contains(page_of("/leaderboard/contest?view=live")[0].words(), "Newest record: bob , 3.000 µs on A100, 25.0 % faster than the one before,")
+	lacks(page_of("/leaderboard/contest?view=live&gpu=H200")[0].words(), "faster than the one before")
+	lacks(page_of("/leaderboard/contest?view=live")[0].words(), "frozen")
+	before = anyone.get("/leaderboard/contest/live?gpu=A100").json
+	sql("""UPDATE leaderboards SET deadline = UTC_TIMESTAMP() + INTERVAL 2 HOUR + INTERVAL 30 SECOND, frozen_at = UTC_TIMESTAMP() - INTERVAL 1 HOUR
+		WHERE name = 'contest'""")
+	words = page_of("/leaderboard/contest?view=live")[0].words()
+	contains(words, "active ends in 2 hours")
+	contains(words, "The ranking is frozen since ")
+	after = anyone.get(f"/leaderboard/contest/live?gpu=A100&fresh={time.time_ns()}").json
+	equal((before["frozen"], after["frozen"]), (False, True))
+
+
+@test
+def an_earlier_version_has_all_views_with_the_devices_that_were_ranked_on_then():
+	load("renewed")
+	ranked("renewed", "ada", "H200", 4000, [1000] * 3)
+	ranked("renewed", "ada", "L4", 9000, [2000] * 3)
+	command("ranking", "rebuild", "renewed")
+	load("renewed", TASK.replace("tests: [{size: 1}]", "tests: [{size: 2}]"))
+	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'renewed' AND g.gpu <> 'A100'")
+	ranked("renewed", "bob", "A100", 5000, [3000] * 3)
+	command("ranking", "rebuild", "renewed")
+	now, then = "/leaderboard/renewed?view=", "/leaderboard/renewed?version=1&view="
+	contains(page_of(now + "gpus")[0].words(), "User A100 bob 5.000 µs")
+	contains(page_of(then + "gpus")[0].words(), "User H200 L4 ada 4.000 µs 1st, 2.25× faster 9.000 µs 1st")
+	answer, page = page_of(then + "live")
+	contains(answer.words(), "version 1 of the task, which was replaced")
+	contains(answer.words(), "H200 Rank User Time Gap 1 ada 4.000 µs L4 Rank User Time Gap 1 ada 9.000 µs")
+	lacks(answer.words(), "A100")
+	contains(answer.text, 'data-live="/leaderboard/renewed/live?version=1"')
+	equal(page.links, ["/leaderboard/renewed?version=1"])
+	equal([row["gpu"] for row in anyone.get("/leaderboard/renewed/live?version=1").json["rows"]], ["H200", "L4"])
+	equal([row["gpu"] for row in anyone.get("/leaderboard/renewed/live").json["rows"]], ["A100"])
+	contains(page_of(then + "live&gpu=L4")[0].text, 'data-live="/leaderboard/renewed/live?gpu=L4&amp;version=1"')
+	contains(page_of(then + "shapes&gpu=L4")[0].words(), "Shape 1 size: 100 User Time ada 1st 2.000 µs")
+	equal(anyone.get(then + "shapes&gpu=A100").status, 404)
+	contains(page_of("/leaderboard/renewed?version=1")[1].links, "/leaderboard/renewed?view=live&gpu=H200&version=1")
+
+
+@test
+def charts_have_the_speed_of_light_and_baselines_beside_the_users():
+	load("marked", MARKED)
+	template = ranked("marked", "ada", "A100", 400, [400] * 30, source=TEMPLATE)
+	ranked("marked", "ada", "A100", 250, [250, 90] + [250] * 28)
+	ranked("marked", "bob", "A100", 300, [300, 5000] + [300] * 28)
+	command("ranking", "rebuild", "marked")
+	answer = trend_of("/leaderboard/marked?gpu=A100", "Fastest of all")
+	words = answer.words()
+	# 2039 bytes of each of 129 at 2039 GB/s
+	contains(words, "Speed of light memory, 2.04 TB/s, 129.0 ns Python template, 400.0 ns The trend as a table")
+	contains(words, "Speed of light memory, 2.04 TB/s at any time 129.0 ns Python template 2026-")
+	equal((answer.text.count('<g class="mark-bound"'), answer.text.count('<g class="mark-time"')), (1, 1))
+	contains(answer.text, ">Speed of light</text>")
+	contains(answer.text, ">Python</text>")
+	contains(answer.text, f'<a href="/submission/{template}">2026-')
+	answer, _ = page_of("/leaderboard/marked?view=shapes&gpu=A100")
+	words = answer.words()
+	contains(words, "Shape 1 size: 100 User Time Speed of light 100.0 ns ada 1st 250.0 ns bob 2nd 300.0 ns Python template 400.0 ns")
+	contains(words, "Shape 2 size: 101 User Time Speed of light 101.0 ns ada 1st 90.00 ns Python template 400.0 ns bob 2nd 5.000 µs")
+
+
+@test
+def ones_own_line_and_rows_are_marked_also_behind_the_first_ten():
+	me = Client(site.url)
+	equal(me.post("/register", [("name", "me"), ("password", "a long password")], form="/register").status, 303)
+	load("own")
+	for number in range(11):
+		ranked("own", f"user-{number:02}", "A100", 1000 + number * 10, [1000 + number * 10])
+	ranked("own", "me", "A100", 3000, [3000])
+	ranked("own", "me", "H200", 1500, [1500])
+	command("ranking", "rebuild", "own")
+	trend_of("/leaderboard/own?gpu=A100", "Fastest of all")
+
+	def shown(client, path):
+		return client.get(f"{path}&fresh={time.time_ns()}")
+	mine, others = shown(me, "/leaderboard/own?gpu=A100"), shown(anyone, "/leaderboard/own?gpu=A100")
+	contains(mine.words(), "me (you) 3.000 µs Fastest of all")
+	contains(mine.text, ">you</text>")
+	contains(mine.text, '<tbody class="own">')
+	for part in (">you</text>", "(you)"):
+		lacks(others.text, part)
+	contains(shown(me, "/leaderboard/own?view=shapes&gpu=A100").words(), "user-09 10th 1.090 µs me 12th (you) 3.000 µs")
+	lacks(shown(anyone, "/leaderboard/own?view=shapes&gpu=A100").words(), "(you)")
+	contains(shown(me, "/leaderboard/own?view=gpus").words(), "me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none")
 
 
 @test

@@ -146,6 +146,17 @@ def results_and_first_places_are_those_of_the_rankings():
 
 
 @test
+def a_result_has_the_state_of_its_leaderboard():
+	before = sql("SELECT COALESCE(deadline, ''), practice, accepting, COALESCE(archived_at, '') FROM leaderboards WHERE name = 'over'")[0]
+	for change, state in (("practice = 1, accepting = 1", "practice"), ("practice = 0", "ended"), ("archived_at = UTC_TIMESTAMP()", "archived")):
+		sql(f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP() - INTERVAL 1 DAY, {change} WHERE name = 'over'")
+		equal(re.findall(r'data-state="([^"]*)"', look(anyone, "/user/cyd").text), [state])
+	deadline, practice, accepting, archived = (value or None for value in before)
+	sql("UPDATE leaderboards SET deadline = {}, practice = {}, accepting = {}, archived_at = {} WHERE name = 'over'".format(
+		*("NULL" if value is None else f"'{value}'" for value in (deadline, practice, accepting, archived))))
+
+
+@test
 def each_week_of_the_last_year_has_a_bar_and_a_row():
 	before = int(sql("SELECT SUM(submissions) FROM user_days d JOIN users u ON u.id = d.user_id WHERE u.name = 'bob'")[0][0])
 	submit(bob, "first")

@@ -1,0 +1,225 @@
+/* How the best times of a ranking fell: a part of the leaderboard's page. */
+#include "cgi/board_charts.h"
+
+#include "cgi/keep.h"
+#include "lib/clock.h"
+#include "lib/scope.h"
+#include "templates/board_charts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A line of a user or of everybody, or a baseline, which has a role and no points. */
+struct trend_row {
+	int64_t position, user_id, submission_id, at_ms;
+	const char *user, *role;
+	double best_ns;
+	const char *points;
+};
+static const struct column TREND_COLUMNS[] = {
+	INTEGER(struct trend_row, position), INTEGER(struct trend_row, user_id), INTEGER(struct trend_row, submission_id),
+	TIME(struct trend_row, at_ms), TEXT(struct trend_row, user), TEXT(struct trend_row, role), REAL(struct trend_row, best_ns),
+	TEXT(struct trend_row, points),
+};
+/* The newest points of a line, the newest first: "submission at_ms score_ns user;". More than these are not read. */
+#define POINTS(leaderboard, version, gpu, line) "(SELECT GROUP_CONCAT(CONCAT_WS(' ', e.submission_id, " \
+	"  CAST(UNIX_TIMESTAMP(e.submitted_at) * 1000 AS INT), e.score_ns, eu.name) ORDER BY e.submission_id DESC SEPARATOR ';' LIMIT 200) " \
+	"FROM records e JOIN users eu ON eu.id = e.user_id WHERE e.leaderboard_id = " leaderboard " AND e.task_version_id = " version \
+	" AND e.gpu = " gpu " AND e.line = " line ") AS points "
+#define LINE_OF_USER "SELECT r.position, r.user_id, NULL AS submission_id, NULL AS at_ms, u.name AS user, NULL AS role, r.score_ns AS best_ns, " \
+	POINTS("r.leaderboard_id", "r.task_version_id", "r.gpu", "r.user_id") \
+	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+/* Everybody's line is the last; baselines stand before all, the fastest first. */
+static const struct statement TREND = SELECT(struct trend_row, TREND_COLUMNS,
+	LINE_OF_USER "AND r.position <= ? UNION ALL " LINE_OF_USER "AND r.user_id = ? AND r.position > ? "
+	"UNION ALL SELECT 4294967295, NULL, NULL, NULL, NULL, NULL, NULL, " POINTS("?", "?", "?", "0")
+	"UNION ALL SELECT 0, NULL, b.submission_id, b.measured_at, b.path, b.role, b.score_ns, NULL FROM baselines b "
+	"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY position, best_ns");
+
+/* One point of POINTS; what is behind it, or NULL at the end. */
+static const char *read_point(struct arena *arena, const char *text, struct trend_point *point)
+{
+	char *end;
+	point->submission_id = strtoll(text, &end, 10);
+	point->at_ms = strtoll(end, &end, 10);
+	point->score_ns = strtod(end, &end);
+	end += *end == ' ';
+	size_t length = strcspn(end, ";");
+	point->user = arena_strndup(arena, end, length);
+	return end[length] ? end + length + 1 : NULL;
+}
+
+static size_t points_in(const char *text)
+{
+	size_t count = text && *text;
+	for (; text && *text; text++)
+		count += *text == ';';
+	return count;
+}
+
+/* The line's points, the oldest first, and no more than a page should hold. */
+static void read_points(struct arena *arena, const char *text, struct trend_line *line, struct chart_line *drawn)
+{
+	size_t count = points_in(text);
+	struct trend_point *points = arena_array(arena, struct trend_point, count + 1);
+	struct chart_point *spots = arena_array(arena, struct chart_point, count + 1);
+	for (size_t i = count; i-- > 0 && text;)
+		text = read_point(arena, text, &points[i]);
+	for (size_t i = 0; i < count; i++)
+		spots[i] = (struct chart_point){ (double)points[i].at_ms, points[i].score_ns };
+	size_t left = chart_thin(spots, count, charted_points);
+	for (size_t i = 0, from = 0; i < left; i++, from++) { /* times fall, so each is there once */
+		while (points[from].score_ns > spots[i].ns)
+			from++;
+		points[i] = points[from];
+	}
+	line->points = points;
+	line->count = left;
+	*drawn = (struct chart_line){ .style = line->style, .points = spots, .count = left };
+}
+
+static const char *trend_words(struct arena *arena, const struct trend *trend)
+{
+	const struct trend_line *record = trend->line_count ? &trend->lines[trend->line_count - 1] : NULL;
+	format_text first, last;
+	if (!record || !record->count)
+		return "";
+	format_duration_ns(first, record->points[0].score_ns);
+	format_duration_ns(last, record->points[record->count - 1].score_ns);
+	return arena_printf(arena, "Best times on %s since the first submission: the record went from %s of %s to %s of %s. The table below has the numbers.",
+		trend->gpu->name, first, record->points[0].user, last, record->points[record->count - 1].user);
+}
+
+static void add_mark(struct trend *trend, struct chart_mark *drawn, const struct trend_mark *mark, double ns)
+{
+	*drawn = (struct chart_mark){ mark->name, ns, mark->submission_id == SQL_NULL_INTEGER && mark->at_ms == TIME_NULL };
+	trend->marks[trend->mark_count] = *mark;
+	trend->marks[trend->mark_count++].drawn = drawn;
+}
+
+/* The speed of light, where it is known, and the baselines, which are the first `count` of the rows. */
+static const struct chart_mark *make_marks(struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
+{
+	struct chart_mark *drawn = arena_array(arena, struct chart_mark, count + 1);
+	const struct speed_of_light *light = trend->light;
+	trend->marks = arena_array(arena, struct trend_mark, count + 1);
+	if (light->ns > 0)
+		add_mark(trend, drawn, &(struct trend_mark){ .name = "Speed of light", .kind = arena_printf(arena, "%s, %s", light->limit, light->peak),
+			.submission_id = SQL_NULL_INTEGER, .at_ms = TIME_NULL }, light->ns);
+	for (size_t i = 0; i < count; i++)
+		add_mark(trend, &drawn[trend->mark_count], &(struct trend_mark){ .name = rows[i].user, .kind = rows[i].role,
+			.submission_id = rows[i].submission_id, .at_ms = rows[i].at_ms }, rows[i].best_ns);
+	return drawn;
+}
+
+bool trend_has_levels(const struct trend *trend)
+{
+	for (size_t i = 0; i < trend->mark_count; i++)
+		if (chart_has_room(&trend->chart, trend->marks[i].drawn))
+			return true;
+	return false;
+}
+
+static void make_line(struct arena *arena, const struct trend_row *row, int64_t own_id, struct trend_line *line, struct chart_line *drawn)
+{
+	*line = (struct trend_line){
+		.user = row->user, .best_ns = row->best_ns, .is_own = row->user && row->user_id == own_id,
+		.style = row->user ? (size_t)(row->position - 1) % chart_styles : chart_record,
+	};
+	read_points(arena, row->points, line, drawn);
+	drawn->is_own = line->is_own;
+}
+
+static void make_trend(struct arena *arena, struct trend *trend, const struct trend_row *rows, size_t count)
+{
+	size_t baselines = 0;
+	while (baselines < count && !rows[baselines].position)
+		baselines++;
+	struct chart_line *drawn = arena_array(arena, struct chart_line, count + 1);
+	const struct chart_mark *marks = make_marks(arena, trend, rows, baselines);
+	trend->lines = arena_array(arena, struct trend_line, count + 1);
+	trend->line_count = count - baselines;
+	for (size_t i = 0; i < trend->line_count; i++)
+		make_line(arena, &rows[baselines + i], trend->own_id, &trend->lines[i], &drawn[i]);
+	trend->chart = (struct chart){ .id = "trend", .lines = drawn, .line_count = trend->line_count, .marks = marks,
+		.mark_count = trend->mark_count, .alternative = trend_words(arena, trend) };
+}
+
+static int read_trend(struct request *request, struct trend *trend)
+{
+	const struct board *board = trend->board;
+	const char *gpu = trend->gpu->name;
+	struct trend_row *rows;
+	size_t count;
+	int rc = database_rows(request->db, request->arena, &TREND, &rows, &count, request->error, "iisiiisiiiisis", board->id,
+		board->task_version_id, gpu, (int64_t)charted_users, board->id, board->task_version_id, gpu, trend->own_id, (int64_t)charted_users,
+		board->id, board->task_version_id, gpu, board->task_version_id, gpu);
+	if (!rc)
+		make_trend(request->arena, trend, rows, count);
+	return rc;
+}
+
+/* ---- the trends that a thread keeps ---- */
+
+/* The page is asked for far more often than a record falls. Who has a line of his own sees another one than the rest. */
+enum { kept_trends = 32, kept_ms = 2000 };
+struct kept { int64_t leaderboard_id, version_id, own_id, read_at_ms; char gpu[64]; struct buffer html; };
+
+static void free_kept(void *value)
+{
+	struct kept *kept = value;
+	for (size_t i = 0; i < kept_trends; i++)
+		buffer_free(&kept[i].html);
+	free(kept);
+}
+
+static struct keep keep = KEEP(kept_trends * sizeof(struct kept), free_kept);
+
+static size_t slot_of(const struct trend *trend)
+{
+	size_t hash = (size_t)trend->board->task_version_id * 31 + (size_t)trend->own_id;
+	for (const char *gpu = trend->gpu->name; *gpu; gpu++)
+		hash = hash * 31 + (unsigned char)*gpu;
+	return hash % kept_trends;
+}
+
+static bool is_fresh(const struct kept *slot, const struct trend *trend)
+{
+	return slot->html.length && slot->leaderboard_id == trend->board->id && slot->version_id == trend->board->task_version_id
+		&& slot->own_id == trend->own_id && strcmp(slot->gpu, trend->gpu->name) == 0 && clock_ms() - slot->read_at_ms < kept_ms;
+}
+
+static int write_trend(struct request *request, struct trend *trend, struct buffer *html)
+{
+	int rc = read_trend(request, trend);
+	if (!rc)
+		trend_part(html, trend);
+	return rc;
+}
+
+static int keep_trend(struct request *request, struct trend *trend, struct kept *slot)
+{
+	buffer_clear(&slot->html);
+	slot->leaderboard_id = trend->board->id;
+	slot->version_id = trend->board->task_version_id;
+	slot->own_id = trend->own_id;
+	slot->read_at_ms = clock_ms();
+	strcpy(slot->gpu, trend->gpu->name);
+	return write_trend(request, trend, &slot->html);
+}
+
+int board_trend(struct request *request, struct trend *trend, const char **html)
+{
+	struct kept *kept = keep_of_thread(&keep);
+	if (!kept || strlen(trend->gpu->name) >= sizeof kept->gpu) {
+		cleanup_buffer struct buffer fresh = {0};
+		int rc = write_trend(request, trend, &fresh);
+		*html = arena_strdup(request->arena, buffer_string(&fresh));
+		return rc;
+	}
+	struct kept *slot = &kept[slot_of(trend)];
+	int rc = is_fresh(slot, trend) ? 0 : keep_trend(request, trend, slot);
+	*html = buffer_string(&slot->html);
+	return rc;
+}

@@ -1,0 +1,131 @@
+#include "lib/standing.h"
+
+#include "lib/comparison.h"
+
+#include <stdlib.h>
+
+static const struct column ENTRY_COLUMNS[] = {
+	INTEGER(struct ranking_entry, user_id), INTEGER(struct ranking_entry, submission_id),
+	REAL(struct ranking_entry, score_ns), REAL(struct ranking_entry, score_err_ns),
+	INTEGER(struct ranking_entry, position), INTEGER(struct ranking_entry, place),
+};
+static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
+	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place FROM ranking "
+	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
+static const struct statement MOVE_ENTRY = COMMAND(
+	"UPDATE ranking SET position = ?, place = ? WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
+static const struct statement SHIFT_ENTRIES = COMMAND(
+	"UPDATE ranking SET position = position + 1, place = place + ? "
+	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND position BETWEEN ? AND ?");
+
+/* ---- what moves ---- */
+
+static int by_user(const void *left, const void *right)
+{
+	const struct ranking_entry *a = left, *b = right;
+	return (a->user_id > b->user_id) - (a->user_id < b->user_id);
+}
+
+static int by_position_before(const void *left, const void *right)
+{
+	const struct standing_move *a = left, *b = right;
+	return (a->before.position > b->before.position) - (a->before.position < b->before.position);
+}
+
+/* Each entry as it stands in the table beside what it should be, from the first position to the last. */
+static struct standing_move *plan_moves(struct arena *arena, struct ranking_entry *entries, const struct ranking_entry *ordered, size_t count)
+{
+	struct standing_move *moves = arena_array(arena, struct standing_move, count);
+	qsort(entries, count, sizeof *entries, by_user);
+	for (size_t i = 0; i < count; i++) {
+		struct ranking_entry *before = bsearch(&ordered[i], entries, count, sizeof *entries, by_user);
+		moves[i] = (struct standing_move){ *before, ordered[i] };
+	}
+	qsort(moves, count, sizeof *moves, by_position_before);
+	return moves;
+}
+
+static bool is_shift(const struct standing_move *move)
+{
+	return move->before.position && move->after.position == move->before.position + 1;
+}
+
+static int64_t place_shift(const struct standing_move *move)
+{
+	return move->after.place - move->before.place;
+}
+
+/* An entry that comes in pushes all below it down by one: each run of neighbours that move alike is one
+ * statement. From the last to the first, so that no entry that has moved is found a second time. */
+static int shift_runs(struct database *db, const struct ranking_key *key, const struct standing_move *moves, size_t count,
+	struct error *error)
+{
+	int rc = 0;
+	for (size_t last = count; last-- > 0 && !rc;) {
+		if (!is_shift(&moves[last]))
+			continue;
+		size_t first = last;
+		while (first > 0 && is_shift(&moves[first - 1]) && place_shift(&moves[first - 1]) == place_shift(&moves[last])
+			&& moves[first - 1].before.position + 1 == moves[first].before.position)
+			first--;
+		rc = database_execute(db, &SHIFT_ENTRIES, error, "iiisii", place_shift(&moves[last]), key->leaderboard_id,
+			key->task_version_id, key->gpu, moves[first].before.position, moves[last].before.position);
+		last = first;
+	}
+	return rc;
+}
+
+static int move_others(struct database *db, const struct ranking_key *key, const struct standing_move *moves, size_t count,
+	struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < count && !rc; i++) {
+		const struct ranking_entry *before = &moves[i].before, *after = &moves[i].after;
+		if (!is_shift(&moves[i]) && (before->position != after->position || before->place != after->place))
+			rc = database_execute(db, &MOVE_ENTRY, error, "iiiisi", after->position, after->place, key->leaderboard_id,
+				key->task_version_id, key->gpu, after->user_id);
+	}
+	return rc;
+}
+
+
+int standing_update(struct database *db, struct arena *arena, const struct ranking_key *key, struct standing *standing,
+	struct error *error)
+{
+	struct ranking_entry *entries;
+	struct ranking_comparison *comparisons;
+	size_t count, comparison_count;
+	int rc = database_rows(db, arena, &RANKING, &entries, &count, error, "iis", key->leaderboard_id, key->task_version_id,
+		key->gpu);
+	if (!rc)
+		rc = comparison_read(db, arena, key, &comparisons, &comparison_count, error);
+	*standing = (struct standing){0};
+	if (rc || !count)
+		return rc;
+	*standing = (struct standing){ .entries = arena_copy(arena, entries, count * sizeof *entries), .count = count };
+	ranking_order(standing->entries, count, comparisons, comparison_count);
+	standing->moves = plan_moves(arena, entries, standing->entries, count);
+	rc = shift_runs(db, key, standing->moves, count, error);
+	return rc ? rc : move_others(db, key, standing->moves, count, error);
+}
+
+const struct standing_move *standing_move_of(const struct standing *standing, int64_t user_id)
+{
+	for (size_t i = 0; i < standing->count; i++)
+		if (standing->moves[i].after.user_id == user_id)
+			return &standing->moves[i];
+	return NULL;
+}
+
+/* ---- asking for comparisons ---- */
+
+int standing_compare(struct database *db, const struct ranking_key *key, const struct standing *standing, int64_t user_id,
+	struct error *error)
+{
+	const struct ranking_entry *rivals[2];
+	size_t count = ranking_rivals(standing->entries, standing->count, user_id, rivals);
+	int rc = 0;
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = comparison_open(db, key, user_id, rivals[i]->user_id, error);
+	return rc;
+}
