@@ -34,7 +34,7 @@ static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUM
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " SQL_IS_HELD("j") "), 0) AS held, "
 	SQL_IS_OVERTAKEN("s.user_id") " AS overtaken "
 	"FROM sessions s JOIN users u ON u.id = s.user_id "
-	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL");
+	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL AND u.deleted_at IS NULL");
 static const struct statement SEEN = COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3) WHERE token_hash = ?");
 static const struct statement INSERT_SESSION = COMMAND(
 	"INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
