@@ -2,6 +2,7 @@
 #include "cgi/account.h"
 
 #include "cgi/pages.h"
+#include "lib/scope.h"
 #include "lib/text.h"
 #include "templates/account.h"
 #include "templates/login.h"
@@ -22,7 +23,7 @@ static struct account_form form_of(const struct request *request)
 		.name = request_form_or(request, "name", ""), .next = own_path(next),
 		.name_error = form_error(request, "name"), .password_error = form_error(request, "password"),
 		.current_error = form_error(request, "current"), .again_error = form_error(request, "again"),
-		.form_error = form_error(request, ""),
+		.form_error = form_error(request, ""), .revokes_tokens = request_form_flag(request, "revoke_tokens"),
 	};
 }
 
@@ -48,10 +49,22 @@ static int show_login(struct request *request)
 
 static int show_account(struct request *request)
 {
+	static const struct { const char *changed, *sentence; } notices[] = {
+		{ "1", "Your password was changed, and every other session was ended." },
+		{ "tokens", "Your password was changed, every other session was ended, and every API token was revoked." },
+	};
 	struct page page = page_make(request, "Account", "account");
 	struct account_form form = form_of(request);
-	if (request_query(request, "changed"))
-		page.notice = "Your password was changed, and every other session was ended.";
+	struct error own = {0};
+	const char *changed = request_query(request, "changed");
+	int rc = token_count(request->db, request->arena, request->viewer.id, &form.tokens, &own);
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
+	for (size_t i = 0; changed && i < COUNT(notices); i++)
+		if (strcmp(notices[i].changed, changed) == 0)
+			page.notice = notices[i].sentence;
 	account_page(&request->body, &page, &form, request->viewer.must_change_password);
 	return 0;
 }
@@ -79,7 +92,7 @@ int action_register(struct request *request)
 		rc = user_create(request->db, name, password, ROLE_PARTICIPANT, false, &id, request->error);
 	if (rc)
 		return show_again(request, rc, show_register);
-	rc = session_start(request, id);
+	rc = session_start(request, id, NULL);
 	return rc ? rc : redirect(request, "%s", own_path(request_form(request, "next")));
 }
 
@@ -123,7 +136,7 @@ int action_login(struct request *request)
 		return show_again(request, rc, show_login);
 	rc = uncount_login(request, name);
 	if (!rc)
-		rc = session_start(request, user.id);
+		rc = session_start(request, user.id, user.password_hash);
 	return rc ? rc : redirect(request, "%s", user.must_change_password ? "/account" : own_path(request_form(request, "next")));
 }
 
@@ -153,6 +166,13 @@ static int check_passwords(struct request *request, const struct user *user)
 	return 0;
 }
 
+static int store_password(struct database *db, void *context, struct error *error)
+{
+	struct request *request = context;
+	int rc = user_set_password(db, request->viewer.id, request_form_or(request, "password", ""), false, error);
+	return rc || !request_form_flag(request, "revoke_tokens") ? rc : token_revoke_all(db, request->viewer.id, error);
+}
+
 int action_password(struct request *request)
 {
 	struct user user;
@@ -162,11 +182,11 @@ int action_password(struct request *request)
 	if (!rc)
 		rc = check_passwords(request, &user);
 	if (!rc)
-		rc = user_set_password(request->db, user.id, request_form_or(request, "password", ""), false, request->error);
+		rc = database_transaction(request->db, store_password, request, request->error);
 	if (rc)
 		return show_again(request, rc, show_account);
 	rc = uncount_login(request, request->viewer.name);
 	if (!rc)
-		rc = session_start(request, user.id);
-	return rc ? rc : redirect(request, "/account?changed=1");
+		rc = session_start(request, user.id, NULL);
+	return rc ? rc : redirect(request, "/account?changed=%s", request_form_flag(request, "revoke_tokens") ? "tokens" : "1");
 }

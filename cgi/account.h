@@ -9,11 +9,14 @@ struct account_form {
 	const char *name, *next;                                /* as typed; "" at first */
 	const char *name_error, *password_error, *form_error;   /* sentences, or NULL */
 	const char *current_error, *again_error;
+	int64_t tokens;           /* that a new password may revoke */
+	bool revokes_tokens;
 };
 
 struct account_session {
 	const char *handle;       /* names it in forms; of no use to log in */
-	const char *address, *user_agent, *device;
+	const char *address, *user_agent, *device;                   /* where it began */
+	const char *seen_address, *seen_user_agent, *seen_device;    /* where it was used last */
 	int64_t created_at_ms, seen_at_ms, expires_at_ms;
 	int64_t is_this_one;
 };

@@ -11,12 +11,14 @@ enum { most_sessions = 100 };
 
 static const struct column SESSION_COLUMNS[] = {
 	TEXT(struct account_session, handle), TEXT(struct account_session, address), TEXT(struct account_session, user_agent),
+	TEXT(struct account_session, seen_address), TEXT(struct account_session, seen_user_agent),
 	TIME(struct account_session, created_at_ms), TIME(struct account_session, seen_at_ms),
 	TIME(struct account_session, expires_at_ms), INTEGER(struct account_session, is_this_one),
 };
 #define HANDLE "LOWER(HEX(LEFT(token_hash, 8)))"
 static const struct statement SESSIONS = SELECT(struct account_session, SESSION_COLUMNS,
-	"SELECT " HANDLE " AS handle, address, user_agent, created_at AS created_at_ms, seen_at AS seen_at_ms, "
+	"SELECT " HANDLE " AS handle, address, user_agent, COALESCE(seen_address, address) AS seen_address, "
+	"COALESCE(seen_user_agent, user_agent) AS seen_user_agent, created_at AS created_at_ms, seen_at AS seen_at_ms, "
 	"expires_at AS expires_at_ms, token_hash = ? AS is_this_one "
 	"FROM sessions WHERE user_id = ? AND expires_at > UTC_TIMESTAMP(3) ORDER BY is_this_one DESC, seen_at DESC LIMIT ?");
 static const struct statement END_ONE = COMMAND(
@@ -32,8 +34,10 @@ int page_sessions(struct request *request)
 		sizeof hash, request->viewer.id, (int64_t)most_sessions);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < view.count; i++)
+	for (size_t i = 0; i < view.count; i++) {
 		view.sessions[i].device = device_words(request->arena, view.sessions[i].user_agent);
+		view.sessions[i].seen_device = device_words(request->arena, view.sessions[i].seen_user_agent);
+	}
 	struct page page = page_make(request, "Sessions", "account");
 	if (request_query(request, "ended"))
 		page.notice = "Ended. Whoever used it has to log in again.";

@@ -2,6 +2,7 @@
 #include "cgi/admin_host.h"
 
 #include "cgi/pages.h"
+#include "lib/text.h"
 #include "templates/admin_host.h"
 
 #include <jansson.h>
@@ -40,7 +41,8 @@ static void read_checks(struct arena *arena, const char *json, struct host_view 
 int page_admin_host(struct request *request)
 {
 	struct checks_row row;
-	int rc = database_row(request->db, request->arena, &CHECKS, &row, request->error, "s", request->path_parameters[0]);
+	const char *worker = request->path_parameters[0];
+	int rc = text_is_ascii(worker) ? database_row(request->db, request->arena, &CHECKS, &row, request->error, "s", worker) : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no worker of this name.");
 	if (rc)

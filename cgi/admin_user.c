@@ -86,7 +86,9 @@ static int store_role(struct database *db, void *context, struct error *error)
 {
 	const struct user_change *change = context;
 	const char *detail = arena_printf(change->request->arena, "role: %s, was %s", role_name(change->role), change->user->role);
-	int rc = user_set_role(db, change->user->id, change->role, error);
+	int rc = user_lock_admin(db, change->request->viewer.id, error);
+	if (!rc)
+		rc = user_set_role(db, change->user->id, change->role, error);
 	return rc ? rc : write_audit(db, change, "user.role", detail, error);
 }
 
@@ -103,7 +105,9 @@ static int store_ban(struct database *db, void *context, struct error *error)
 {
 	const struct user_change *change = context;
 	int64_t id = change->user->id;
-	int rc = database_execute(db, &BAN, error, "i", id);
+	int rc = user_lock_admin(db, change->request->viewer.id, error);
+	if (!rc)
+		rc = database_execute(db, &BAN, error, "i", id);
 	if (!rc)
 		rc = database_execute(db, &END_SESSIONS, error, "i", id);
 	if (!rc)

@@ -92,21 +92,23 @@ static void put_header(FCGX_Stream *out, const char *name, const char *value)
 	FCGX_PutS("\r\n", out);
 }
 
-/* The pieces of a long answer, each sent before the next one is made; until one is missing. */
-static void send_pieces(struct request *request, FCGX_Stream *out)
+/* The pieces of a long answer, each sent before the next one is made. False: one is missing. */
+static bool send_pieces(struct request *request, FCGX_Stream *out)
 {
 	while (request->body.length) {
 		if (FCGX_PutStr(request->body.data, (int)request->body.length, out) < 0)
-			return; /* nobody listens any more */
+			return true; /* nobody listens any more */
 		buffer_clear(&request->body);
 		if (request->stream(request)) {
 			log_error("%s %s ended in the middle: %s", request->id, request->path, request->error->text);
-			return;
+			return false;
 		}
 	}
+	return true;
 }
 
-static void send_response(struct request *request, FCGX_Stream *out)
+/* False: the answer is not whole. */
+static bool send_response(struct request *request, FCGX_Stream *out)
 {
 	FCGX_FPrintF(out, "Status: %d %s\r\n", request->status, phrase_of(request->status));
 	if (!request->stream)
@@ -124,9 +126,10 @@ static void send_response(struct request *request, FCGX_Stream *out)
 		FCGX_PutStr(request->headers.data, (int)request->headers.length, out);
 	FCGX_PutS("\r\n", out);
 	if (!request->is_head && request->stream)
-		send_pieces(request, out);
-	else if (!request->is_head && request->body.length)
+		return send_pieces(request, out);
+	if (!request->is_head && request->body.length)
 		FCGX_PutStr(request->body.data, (int)request->body.length, out);
+	return true;
 }
 
 /* What a refused form did not have read: nginx takes it for a failure when its writing ends in a closed
@@ -138,6 +141,17 @@ static void drain_body(FCGX_Request *fcgi)
 		;
 }
 
+/* nginx takes the end of a connection for the end of an answer whose length was not told, and the visitor a cut file for a
+ * whole one. What is no record of FastCGI is an error to it, after which it breaks the visitor's connection as well. */
+static void break_off(FCGX_Request *fcgi)
+{
+	static const char no_record[8] = {0};
+	FCGX_FFlush(fcgi->out);
+	if (write(fcgi->ipcFd, no_record, sizeof no_record) < 0)
+		log_warning("a connection could not be broken off: %s", strerror(errno));
+	shutdown(fcgi->ipcFd, SHUT_RDWR);
+}
+
 static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db)
 {
 	struct error error = {0};
@@ -145,7 +159,8 @@ static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db)
 	fill_request(&request, fcgi);
 	router_answer(&request);
 	drain_body(fcgi);
-	send_response(&request, fcgi->out);
+	if (!send_response(&request, fcgi->out))
+		break_off(fcgi);
 	buffer_free(&request.headers);
 	buffer_free(&request.body);
 }

@@ -12,8 +12,16 @@ static const struct rate_limit ATTEMPTS = { "choose a password from", 30, 300 };
 
 static int show(struct request *request, const struct user *user)
 {
+	int64_t tokens;
+	struct error own = {0};
+	int rc = token_count(request->db, request->arena, user->id, &tokens, &own);
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
 	session_offer_token(request);
 	const struct account_form form = {
+		.tokens = tokens, .revokes_tokens = request_form_flag(request, "revoke_tokens"),
 		.name = user->name, .password_error = form_error(request, "password"), .again_error = form_error(request, "again"),
 		.form_error = form_error(request, ""),
 	};
@@ -45,7 +53,9 @@ int action_password_link(struct request *request)
 		request->status = rc == ERROR_LIMIT ? 429 : 422;
 		return show(request, &user);
 	}
+	if (!rc && request_form_flag(request, "revoke_tokens"))
+		rc = token_revoke_all(request->db, user.id, request->error);
 	if (!rc)
-		rc = session_start(request, user.id);
+		rc = session_start(request, user.id, NULL);
 	return rc ? rc : redirect(request, "/");
 }

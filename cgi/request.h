@@ -139,7 +139,9 @@ const char *form_error(const struct request *request, const char *field); /* the
 int session_recognise(struct request *request);               /* fills viewer and csrf from the cookie */
 void session_offer_token(struct request *request);            /* an anonymous visitor gets a token for a form */
 int session_check_form(struct request *request);              /* CSRF token and Origin of a POST */
-int session_start(struct request *request, int64_t user_id);  /* new token, cookie, rotates */
+/* New token, cookie, rotates. `password_hash` is what the visitor's password was compared with, NULL where it was not:
+ * ERROR_CONFLICT when it is another one by now, or the account was banned or deleted meanwhile. */
+int session_start(struct request *request, int64_t user_id, const char *password_hash);
 int session_end(struct request *request);
 void session_forget(struct request *request);                 /* takes the cookie back, of a session that is gone */
 bool session_hash(struct request *request, unsigned char hash[static 32]); /* what is stored of the cookie's token; false: there is none */

@@ -34,11 +34,13 @@ static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUM
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " SQL_IS_HELD("j") "), 0) AS held, "
 	SQL_IS_OVERTAKEN("s.user_id") " AS overtaken "
 	"FROM sessions s JOIN users u ON u.id = s.user_id "
-	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL");
-static const struct statement SEEN = COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3) WHERE token_hash = ?");
+	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL AND u.deleted_at IS NULL");
+static const struct statement SEEN = COMMAND(
+	"UPDATE sessions SET seen_at = UTC_TIMESTAMP(3), seen_address = ?, seen_user_agent = LEFT(?, 255) WHERE token_hash = ?");
 static const struct statement INSERT_SESSION = COMMAND(
 	"INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
-	"VALUES (?, ?, ?, LEFT(?, 255), UTC_TIMESTAMP(3) + INTERVAL ? DAY)");
+	"SELECT ?, id, ?, LEFT(?, 255), UTC_TIMESTAMP(3) + INTERVAL ? DAY FROM users "
+	"WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL AND password_hash = COALESCE(?, password_hash) LOCK IN SHARE MODE");
 static const struct statement DELETE_SESSION = COMMAND("DELETE FROM sessions WHERE token_hash = ?");
 static const struct statement DELETE_EXPIRED = COMMAND("DELETE FROM sessions WHERE expires_at < UTC_TIMESTAMP(3) LIMIT 100");
 
@@ -145,7 +147,7 @@ int session_recognise(struct request *request)
 		.held = row.held };
 	role_from_name(row.role, &request->viewer.role);
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
-		database_execute(request->db, &SEEN, NULL, "b", hash, sizeof hash);
+		database_execute(request->db, &SEEN, NULL, "ssb", request->address, request->user_agent, hash, sizeof hash);
 	/* An answer to a form leads to a page, or is one that cannot be come back to. */
 	return row.overtaken && request->method == METHOD_GET && !row.must_change_password ? read_overtaken(request) : 0;
 }
@@ -191,7 +193,7 @@ static int delete_session(struct request *request)
 	return database_execute(request->db, &DELETE_SESSION, request->error, "b", hash, sizeof hash);
 }
 
-int session_start(struct request *request, int64_t user_id)
+int session_start(struct request *request, int64_t user_id, const char *password_hash)
 {
 	int rc = delete_session(request);
 	if (!rc)
@@ -201,10 +203,12 @@ int session_start(struct request *request, int64_t user_id)
 	unsigned char token[token_bytes], hash[crypto_hash_sha256_BYTES];
 	randombytes_buf(token, sizeof token);
 	hash_token(hash, token);
-	rc = database_execute(request->db, &INSERT_SESSION, request->error, "bissi", hash, sizeof hash, user_id,
-		request->address, request->user_agent, (int64_t)session_days);
+	rc = database_execute(request->db, &INSERT_SESSION, request->error, "bssiis", hash, sizeof hash, request->address,
+		request->user_agent, (int64_t)session_days, user_id, password_hash);
 	if (rc)
 		return rc;
+	if (!database_affected(request->db))
+		return fail(request->error, ERROR_CONFLICT, "The password was changed, or the account banned or deleted, while you logged in. Log in again.");
 	set_cookie(request, token, session_days * 86400);
 	return 0;
 }

@@ -15,14 +15,17 @@ static const char INSTEAD_OF_SOURCE[] = "This source was deleted together with i
 
 static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct account_extent, places), INTEGER(struct account_extent, kept), INTEGER(struct account_extent, deleted),
-	INTEGER(struct account_extent, unfinished), INTEGER(struct account_extent, tokens), INTEGER(struct account_extent, leaderboards),
+	INTEGER(struct account_extent, unfinished), INTEGER(struct account_extent, tokens), INTEGER(struct account_extent, seats),
+	INTEGER(struct account_extent, leaderboards), INTEGER(struct account_extent, invites),
 };
 static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLUMNS,
 	"SELECT COUNT(r.submission_id) AS places, COUNT(DISTINCT r.submission_id) AS kept, "
 	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id) - COUNT(DISTINCT r.submission_id) AS deleted, "
 	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id AND j.state IN ('queued', 'running')) AS unfinished, "
 	"(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = u.id) AS tokens, "
-	"(SELECT COUNT(*) FROM leaderboards l WHERE l.creator_id = u.id) AS leaderboards "
+	"(SELECT COUNT(*) FROM leaderboard_members m WHERE m.user_id = u.id) AS seats, "
+	"(SELECT COUNT(*) FROM leaderboards l WHERE l.creator_id = u.id) AS leaderboards, "
+	"(SELECT COUNT(*) FROM invites i WHERE i.created_by = u.id) AS invites "
 	"FROM users u LEFT JOIN ranking r ON r.user_id = u.id WHERE u.id = ? GROUP BY u.id");
 
 int account_extent(struct database *db, struct arena *arena, int64_t user_id, struct account_extent *extent,
@@ -58,20 +61,42 @@ static const struct statement DELETE_BLOB = COMMAND(
 	"DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = blobs.sha256) "
 	"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
+/* What a task's own samples take is the task's. */
+static const struct statement KEEP_BASELINES = COMMAND(
+	"UPDATE baselines b JOIN jobs j ON j.id = b.job_id SET b.job_id = NULL, b.submission_id = NULL WHERE j.user_id = ?");
 static const struct statement DELETE_SUBMISSIONS = COMMAND(
 	"DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id FROM ranking r WHERE r.user_id = submissions.user_id)");
 static const struct statement EMPTY_SUBMISSIONS = COMMAND(
 	"UPDATE submissions SET file_name = 'deleted.txt', sha256 = ?, note = '', admin_note = NULL WHERE user_id = ?");
-static const struct statement EMPTY_STAGES = COMMAND(
-	"UPDATE stages t JOIN jobs j ON j.id = t.job_id SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL "
-	"WHERE j.user_id = ?");
-static const struct statement EMPTY_REJUDGED_STAGES = COMMAND(
-	"UPDATE stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions s ON s.id = r.submission_id "
-	"SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL WHERE s.user_id = ?");
-static const struct statement DELETE_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
-static const struct statement DELETE_TOKENS = COMMAND("DELETE FROM api_tokens WHERE user_id = ?");
-static const struct statement DELETE_OVERTAKINGS = COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)");
-static const struct statement DELETE_UPLOADS = COMMAND("DELETE FROM uploads WHERE creator_id = ?");
+
+/* What is emptied and deleted besides, each by the user's number. What came of a rejudging or a comparison has no user of
+ * its own; the submissions that it is about have. */
+#define EMPTY_STAGES(from) COMMAND("UPDATE " from " SET t.command = '', t.stdout = '', t.stderr = '', t.kernels = NULL WHERE own.user_id = ?")
+#define OF_STAGES_OF_USER "JOIN stages t ON t.id = x.stage_id JOIN jobs own ON own.id = t.job_id "
+static const struct statement LEFTOVERS[] = {
+	EMPTY_STAGES("stages t JOIN jobs own ON own.id = t.job_id"),
+	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN rejudged_jobs r ON r.id = j.rejudged_id JOIN submissions own ON own.id = r.submission_id"),
+	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id JOIN jobs own ON own.id = c.challenger_job_id"),
+	EMPTY_STAGES("stages t JOIN jobs j ON j.id = t.job_id JOIN comparisons c ON c.id = j.comparison_id JOIN jobs own ON own.id = c.incumbent_job_id"),
+	COMMAND("DELETE x FROM artifacts x " OF_STAGES_OF_USER "WHERE own.user_id = ?"),
+	COMMAND("UPDATE measurements x " OF_STAGES_OF_USER "SET x.report = NULL WHERE own.user_id = ? AND x.report IS NOT NULL"),
+	COMMAND("DELETE FROM sessions WHERE user_id = ?"),
+	COMMAND("DELETE FROM api_tokens WHERE user_id = ?"),
+	COMMAND("DELETE FROM password_links WHERE user_id = ?"),
+	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
+	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
+	COMMAND("DELETE FROM leaderboard_members WHERE user_id = ?"),
+	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
+	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
+};
+
+/* Where the name stands beside what the user did; by number and name. */
+#define FORGET_NAME(table, column) COMMAND("UPDATE " table " SET " column " = CONCAT('" DELETED_USER_PREFIX "', ?) WHERE " column " = ?")
+static const struct statement NAMES[] = {
+	FORGET_NAME("announcements", "made_by"), FORGET_NAME("rejudgings", "made_by"), FORGET_NAME("rejudgings", "ended_by"),
+	FORGET_NAME("dry_runs", "started_by"), FORGET_NAME("pauses", "paused_by"), FORGET_NAME("password_links", "made_by"),
+};
+
 static const struct statement FORGET_USER = COMMAND(
 	"UPDATE users SET name = CONCAT('" DELETED_USER_PREFIX "', id), password_hash = '', role = 'participant', must_change_password = FALSE, "
 	"deleted_at = UTC_TIMESTAMP(3) WHERE id = ?");
@@ -111,6 +136,8 @@ static int delete_submissions(struct database *db, struct arena *arena, int64_t 
 	size_t count;
 	int rc = database_rows(db, arena, &LOCK_BLOBS, &blobs, &count, error, "i", user_id);
 	if (!rc)
+		rc = database_execute(db, &KEEP_BASELINES, error, "i", user_id);
+	if (!rc)
 		rc = database_execute(db, &DELETE_SUBMISSIONS, error, "i", user_id);
 	if (!rc)
 		rc = blob_put(db, INSTEAD_OF_SOURCE, strlen(INSTEAD_OF_SOURCE), sha256, error);
@@ -138,11 +165,18 @@ static int write_audit(struct database *db, struct arena *arena, int64_t user_id
 		(long long)extent->deleted, (long long)extent->tokens, (long long)extent->kept), error);
 }
 
+static int forget(struct database *db, const struct owner *owner, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < COUNT(LEFTOVERS) && !rc; i++)
+		rc = database_execute(db, &LEFTOVERS[i], error, "i", owner->id);
+	for (size_t i = 0; i < COUNT(NAMES) && !rc; i++)
+		rc = database_execute(db, &NAMES[i], error, "is", owner->id, owner->name);
+	return rc ? rc : database_execute(db, &FORGET_USER, error, "i", owner->id);
+}
+
 static int delete_account(struct database *db, void *context, struct error *error)
 {
-	static const struct statement *const rest[] = {
-		&EMPTY_STAGES, &EMPTY_REJUDGED_STAGES, &DELETE_SESSIONS, &DELETE_TOKENS, &DELETE_OVERTAKINGS, &DELETE_UPLOADS, &FORGET_USER,
-	};
 	cleanup_arena struct arena *arena = arena_new();
 	const int64_t user_id = *(const int64_t *)context;
 	struct owner owner;
@@ -160,8 +194,8 @@ static int delete_account(struct database *db, void *context, struct error *erro
 		rc = delete_submissions(db, arena, user_id, error);
 	if (!rc)
 		rc = mend_rankings(db, rankings, ranking_count, user_id, error);
-	for (size_t i = 0; i < COUNT(rest) && !rc; i++)
-		rc = database_execute(db, rest[i], error, "i", user_id);
+	if (!rc)
+		rc = forget(db, &owner, error);
 	return rc ? rc : write_audit(db, arena, user_id, &extent, error);
 }
 

@@ -49,6 +49,13 @@ static bool is_name(const char *name, size_t least, size_t most)
 	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
 }
 
+bool text_is_ascii(const char *text)
+{
+	while (*text && (unsigned char)*text < 0x80)
+		text++;
+	return !*text;
+}
+
 bool text_is_user_name(const char *name)
 {
 	return is_name(name, 2, 32);

@@ -14,6 +14,7 @@ bool text_is_utf8(const char *bytes, size_t length);
 
 /* A name for users: 2 to 32 of A-Z a-z 0-9 . _ - and begins with a letter or digit.
  * A name for leaderboards: 1 to 64 of a-z A-Z 0-9 _ - . and begins with a letter or digit. */
+bool text_is_ascii(const char *text);            /* what the columns of names, models and numbers of devices can be compared with */
 bool text_is_user_name(const char *name);
 bool text_is_leaderboard_name(const char *name);
 

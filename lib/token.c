@@ -68,6 +68,7 @@ static const struct statement COUNT_TOKENS = SELECT(struct counted, COUNTED_COLU
 static const struct statement INSERT_TOKEN = COMMAND(
 	"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes, expires_at) "
 	"VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? DAY)");
+static const struct statement DELETE_TOKENS = COMMAND("DELETE FROM api_tokens WHERE user_id = ?");
 static const struct statement DELETE_TOKEN = COMMAND("DELETE FROM api_tokens WHERE user_id = ? AND id = ?");
 
 /* ---- making one ---- */
@@ -113,11 +114,19 @@ static int check_order(const struct token_order *order, struct error *error)
 	return 0;
 }
 
+int token_count(struct database *db, struct arena *arena, int64_t user_id, int64_t *count, struct error *error)
+{
+	struct counted counted = {0};
+	int rc = database_row(db, arena, &COUNT_TOKENS, &counted, error, "i", user_id);
+	*count = counted.tokens;
+	return rc;
+}
+
 static int check_count(struct database *db, struct arena *arena, int64_t user_id, struct error *error)
 {
-	struct counted counted;
-	int rc = database_row(db, arena, &COUNT_TOKENS, &counted, error, "i", user_id);
-	if (rc || counted.tokens < tokens_most)
+	int64_t count;
+	int rc = token_count(db, arena, user_id, &count, error);
+	if (rc || count < tokens_most)
 		return rc;
 	return fail(error, ERROR_LIMIT, "You have %d tokens, and nobody may have more. Revoke one that you do not use.", tokens_most);
 }
@@ -180,6 +189,11 @@ int token_find(struct database *db, struct arena *arena, const char *secret, str
 int token_list(struct database *db, struct arena *arena, int64_t user_id, struct token **tokens, size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &TOKENS, tokens, count, error, "i", user_id);
+}
+
+int token_revoke_all(struct database *db, int64_t user_id, struct error *error)
+{
+	return database_execute(db, &DELETE_TOKENS, error, "i", user_id);
 }
 
 int token_revoke(struct database *db, int64_t user_id, int64_t id, struct error *error)

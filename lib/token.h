@@ -65,6 +65,10 @@ int token_peek(struct database *db, struct arena *arena, const char *secret, str
 int token_list(struct database *db, struct arena *arena, int64_t user_id, struct token **tokens, size_t *count,
 	struct error *error);
 
+/* How many a user has, also of those that have expired; and the end of them all. */
+int token_count(struct database *db, struct arena *arena, int64_t user_id, int64_t *count, struct error *error);
+int token_revoke_all(struct database *db, int64_t user_id, struct error *error);
+
 /* ERROR_NOT_FOUND if the user has no such token. */
 int token_revoke(struct database *db, int64_t user_id, int64_t id, struct error *error);
 

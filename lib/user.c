@@ -116,7 +116,11 @@ static const struct statement INSERT_USER = COMMAND(
 static const struct statement SET_PASSWORD = COMMAND(
 	"UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? AND deleted_at IS NULL");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
-static const struct statement SET_ROLE = COMMAND("UPDATE users SET role = ? WHERE id = ?");
+static const struct statement SET_ROLE = COMMAND("UPDATE users SET role = ? WHERE id = ? AND deleted_at IS NULL");
+struct id_row { int64_t id; };
+static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
+static const struct statement LOCK_ADMIN = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM users WHERE id = ? AND role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR UPDATE");
 static const struct statement INSERT_AUDIT = COMMAND(
 	"INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?)");
 
@@ -190,6 +194,14 @@ int user_set_password(struct database *db, int64_t id, const char *password, boo
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error)
 {
 	return database_execute(db, &SET_ROLE, error, "si", role_name(role), id);
+}
+
+int user_lock_admin(struct database *db, int64_t id, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row row;
+	int rc = database_row(db, arena, &LOCK_ADMIN, &row, error, "i", id);
+	return rc == ERROR_NOT_FOUND ? fail(error, ERROR_FORBIDDEN, "You are no admin any more, so nothing was changed.") : rc;
 }
 
 int audit(struct database *db, int64_t actor_id, const char *actor, const char *address, const char *action,

@@ -41,6 +41,10 @@ int user_set_password(struct database *db, int64_t id, const char *password, boo
 	struct error *error);
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error);
 
+/* Inside a transaction: ERROR_FORBIDDEN unless the user is an admin, who then stays one until it ends. Of two admins who take
+ * the role from each other at the same moment one is refused, so that there is always one. */
+int user_lock_admin(struct database *db, int64_t id, struct error *error);
+
 /* Argon2id (libsodium, interactive limits: 64 MiB, 2 passes). At most password_hashes_at_once run at the
  * same time in one process; others wait. `user` NULL hashes against a dummy, so that a missing name takes
  * as long as a wrong password. */

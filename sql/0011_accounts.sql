@@ -30,5 +30,10 @@ CREATE TABLE IF NOT EXISTS overtakings (
   CONSTRAINT overtakings_by FOREIGN KEY (by_user_id) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB;
 
+-- From where a session was used last, within a minute; NULL: only where it began.
+ALTER TABLE sessions
+  ADD COLUMN IF NOT EXISTS seen_address    VARCHAR(45) CHARACTER SET ascii NULL,
+  ADD COLUMN IF NOT EXISTS seen_user_agent VARCHAR(255) NULL;
+
 -- Rankings keep an account that was deleted, under a name that says no more than that.
 ALTER TABLE users ADD COLUMN IF NOT EXISTS deleted_at DATETIME(3) NULL;

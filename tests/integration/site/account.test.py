@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """What belongs to an account: sessions, API tokens, a copy of one's data, being overtaken, and the end of it. The worker's podium-run
 is a pretended one that says what a submission tells it to."""
+import base64
+import gzip
 import hashlib
+import http.client
 import io
 import json
 import pathlib
 import re
+import struct
+import subprocess
 import sys
+import threading
 import time
 import zipfile
 
@@ -58,6 +64,12 @@ def submit(client, mean_ns, mode="ranked", board="small", note=""):
 		assert time.time() < end, client.get(f"/submission/{number}/status").json
 		time.sleep(0.05)
 	return number
+
+
+def rebuild_rankings():
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()}
+	subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment, check=True, capture_output=True)
 
 
 def number_of(statement):
@@ -168,6 +180,105 @@ def all_others_end_at_once_and_this_one_stays():
 	contains(ada.get("/account/sessions").words(), "There is no other.")
 
 
+@test
+def a_session_says_where_it_was_used_last_and_where_it_began():
+	moved = log_in(agent=FIREFOX)
+	sql("UPDATE sessions SET seen_at = seen_at - INTERVAL 1 HOUR, address = '192.0.2.7' WHERE user_agent LIKE 'Mozilla%'")
+	equal(moved.get("/queue", **{"User-Agent": "curl/8.0"}).status, 200)
+	words = whole(ada.get("/account/sessions")).words()
+	contains(words, "curl logged in as Firefox on Linux")
+	contains(words, "127.0.0.1 logged in from 192.0.2.7")
+	equal(ada.post("/account/sessions", [("session", "others")]).status, 303)
+
+
+@test
+def the_session_of_an_account_that_is_gone_is_none():
+	token_hash = sql("SELECT HEX(token_hash) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = 'ada'")[0][0]
+	for column in ("banned_at", "deleted_at"):
+		sql(f"UPDATE users SET {column} = UTC_TIMESTAMP(3) WHERE name = 'ada'")
+		equal((column, ada.get("/account").status), (column, 303))
+		sql(f"UPDATE users SET {column} = NULL WHERE name = 'ada'")
+	equal((token_hash != "", ada.get("/account").status), (True, 200))
+
+
+class Held:
+	"""A transaction that has done something to a user and has not ended: others wait for its row."""
+	def __init__(self, statement):
+		self.program = subprocess.Popen(["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "-n", "podium"],
+			stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+		self.program.stdin.write(f"BEGIN; {statement}; SELECT 'held';\n")
+		self.program.stdin.flush()
+		equal(self.program.stdout.readline(), "held\n")
+
+	def wait_for_others(self, count=1):
+		end = time.time() + 60
+		while number_of("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") < count:
+			assert time.time() < end, "nobody waits"
+			time.sleep(0.05)
+
+	def commit(self):
+		self.program.communicate("COMMIT;\n")
+
+
+def beside(*calls):
+	"""Starts each call in a thread of its own; gives what gives their results."""
+	results = [None] * len(calls)
+
+	def run_one(index):
+		results[index] = calls[index]()
+	threads = [threading.Thread(target=run_one, args=(index,)) for index in range(len(calls))]
+	for thread in threads:
+		thread.start()
+
+	def join():
+		for thread in threads:
+			thread.join()
+		return results
+	return join
+
+
+@test
+def a_login_with_a_password_that_is_changed_meanwhile_is_none():
+	client = Client(site.url)
+	token = client.csrf("/login")
+	for change, undo in (("password_hash = CONCAT(password_hash, 'x')", "password_hash = LEFT(password_hash, LENGTH(password_hash) - 1)"),
+			("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"), ("deleted_at = UTC_TIMESTAMP(3)", "deleted_at = NULL")):
+		before = number_of("SELECT COUNT(*) FROM sessions")
+		held = Held(f"UPDATE users SET {change} WHERE name = 'carol'")
+		join = beside(lambda: client.post("/login", [("name", "carol"), ("password", PASSWORD)], csrf=token))
+		held.wait_for_others()
+		held.commit()
+		answer = join()[0]
+		equal((change, answer.status, number_of("SELECT COUNT(*) FROM sessions")), (change, 409, before))
+		contains(answer.words(), "while you logged in")
+		sql(f"UPDATE users SET {undo} WHERE name = 'carol'")
+	equal(client.post("/login", [("name", "carol"), ("password", PASSWORD)]).status, 303)
+
+
+@test
+def two_admins_who_end_each_other_at_once_leave_one():
+	second = Client(site.url)
+	equal(second.post("/register", [("name", "second"), ("password", PASSWORD)]).status, 303)
+	for path, fields in (("/admin/users", lambda name: [("action", "role"), ("user", name), ("role", "participant")]),
+			("/admin/users/{}/ban", lambda name: [("name", name)])):
+		sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name IN ('second', 'root-of-all')")
+		for client, name in ((admin, "root-of-all"), (second, "second")):
+			if client.get("/account").status != 200:
+				equal(client.post("/login", [("name", name), ("password", PASSWORD)]).status, 303)
+		tokens = [client.csrf("/account") for client in (admin, second)]
+		held = Held("UPDATE users SET created_at = created_at WHERE name IN ('second', 'root-of-all')")
+		join = beside(lambda: admin.post(path.format("second"), fields("second"), csrf=tokens[0]),
+			lambda: second.post(path.format("root-of-all"), fields("root-of-all"), csrf=tokens[1]))
+		held.wait_for_others(2)
+		held.commit()
+		answers = join()
+		equal(sorted(answer.status for answer in answers), [303, 403])
+		equal(number_of("SELECT COUNT(*) FROM users WHERE role = 'admin' AND banned_at IS NULL AND name IN ('second', 'root-of-all')"), 1)
+	sql("UPDATE users SET role = 'admin', banned_at = NULL WHERE name = 'root-of-all'; DELETE FROM users WHERE name = 'second'")
+	admin.cookies = {}
+	equal(admin.post("/login", [("name", "root-of-all"), ("password", PASSWORD)]).status, 303)
+
+
 # ---- tokens ----
 
 def make_token(client, name, scopes=("read", "submit"), days=30):
@@ -229,12 +340,64 @@ def only_its_owner_revokes_a_token():
 	equal(sql("SELECT name FROM api_tokens"), [["panel"]])
 
 
+@test
+def a_new_password_revokes_the_tokens_where_that_is_wished():
+	lacks(carol.get("/account").text, "revoke_tokens")
+	for name in ("one", "two"):
+		equal(make_token(carol, name).status, 303)
+	shown = whole(carol.get("/account"))
+	contains(shown.words(), "Revoke all 2 API tokens as well programs that use one are refused from then on")
+	wrong = whole(carol.post("/account/password", [("current", "wrong"), ("password", "another one"), ("again", "another one"), ("revoke_tokens", "1")], form="/account"))
+	equal((wrong.status, 'name="revoke_tokens" value="1" checked' in wrong.text), (422, True))
+	change = [("current", PASSWORD), ("password", "another one"), ("again", "another one")]
+	equal(carol.post("/account/password", change, form="/account").location, "/account?changed=1")
+	equal(number_of(f"SELECT COUNT(*) FROM api_tokens WHERE user_id = {user_id('carol')}"), 2)
+	back = [("current", "another one"), ("password", PASSWORD), ("again", PASSWORD), ("revoke_tokens", "1")]
+	equal(carol.post("/account/password", back, form="/account").location, "/account?changed=tokens")
+	contains(whole(carol.get("/account?changed=tokens")).words(), "every API token was revoked")
+	equal(number_of(f"SELECT COUNT(*) FROM api_tokens WHERE user_id = {user_id('carol')}"), 0)
+
+
+@test
+def whoever_chooses_a_password_with_a_link_may_revoke_the_tokens_as_well():
+	equal(make_token(carol, "one").status, 303)
+	link = re.search(r"/password/\w{64}", admin.post("/admin/users", [("action", "link"), ("user", "carol")]).text)[0]
+	chooser = Client(site.url)
+	contains(whole(chooser.get(link)).words(), "Revoke the API token as well")
+	equal(chooser.post(link, [("password", PASSWORD), ("again", PASSWORD), ("revoke_tokens", "1")]).status, 303)
+	equal(number_of(f"SELECT COUNT(*) FROM api_tokens WHERE user_id = {user_id('carol')}"), 0)
+	equal(chooser.post(link, [("password", PASSWORD), ("again", PASSWORD)], csrf=chooser.csrf("/account")).status, 404)
+	carol.cookies = dict(chooser.cookies)
+
+
 # ---- a copy of it all ----
+
+def leave_traces():
+	"""What only others or other programs can leave of ada."""
+	number = user_id("ada")
+	first = number_of(f"SELECT MIN(s.id) FROM submissions s WHERE s.user_id = {number}")
+	content = gzip.compress(b"a profile").hex()
+	samples = struct.pack("<3f", 1.5, 2.5, 3.5).hex()
+	sql(f"""UPDATE submissions SET note = 'my <note>', admin_note = 'a secret of admins' WHERE id = {first};
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET m.samples = X'{samples}', m.report = 'the report of a profiler'
+			WHERE j.submission_id = {first} AND t.name = 'ranked';
+		INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 9 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {first};
+		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 0, X'{content[:20]}' FROM artifacts;
+		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 1, X'{content[20:]}' FROM artifacts;
+		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'other';
+		INSERT INTO invites (code, note, created_by) VALUES ('code-of-ada', 'for my class', {number});
+		INSERT INTO announcements (text, from_at, until_at, made_by) VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
+		INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
+		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
+			(1, 'root-of-all', '192.0.2.2', 'user.role', 'ada', 'role: creator, was participant'), (1, 'root-of-all', '192.0.2.3', 'user.role', 'bob', 'role: creator'),
+			(999999, 'ada', '192.0.2.4', 'invite.create', 'invite 2', 'of one who had the name before');
+		INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail) VALUES ('2020-01-01', 1, 'root-of-all', '192.0.2.5', 'user.ban', 'ada', 'of one who had the name before')""")
 
 @test
 def the_export_has_every_submission_with_its_source_and_nothing_of_others():
 	numbers = [submit(ada, 5000.0 - step, "test" if step % 2 else "ranked", note=f"step {step} <ü>") for step in range(23)]
 	submit(bob, 9000.0, note="of bob")
+	leave_traces()
 	make_token(ada, "nightly")
 	answer = ada.get("/account/export")
 	equal((answer.status, answer.headers["Content-Type"]), (200, "application/json"))
@@ -250,7 +413,16 @@ def the_export_has_every_submission_with_its_source_and_nothing_of_others():
 	equal((first["leaderboard"], first["mode"], first["file_name"]), ("small", "ranked", "secret plan step 0 <ü>.py"))
 	equal([(job["verdict"], job["score_ns"]) for job in first["jobs"]], [("passed", 5000.0)])
 	equal([(one["stage"], one["mean_ns"]) for one in first["cases"]], [("test", None), ("ranked", 5000.0)])
-	lacks(answer.text, "of bob")
+	equal((first["note"], base64.b64decode(first["cases"][1]["samples_base64"])), ("my <note>", struct.pack("<3f", 1.5, 2.5, 3.5)))
+	equal([(one["submission"], one["name"], base64.b64decode(one["content_base64"])) for one in data["files"]], [(numbers[0], "profile-1.ncu-rep", b"a profile")])
+	equal([(one["leaderboard"]) for one in data["seats"]], ["other"])
+	equal([(one["code"], one["note"]) for one in data["invites_made"]], [("code-of-ada", "for my class")])
+	equal([one["text"] for one in data["announcements_made"]], ["ada announces"])
+	equal([(one["action"], one["address"]) for one in data["audit_log_by_you"]], [("invite.create", "192.0.2.1")])
+	equal([(one["detail"], one["address"]) for one in data["audit_log_about_you"]], [("role: creator, was participant", None)])
+	equal((len(data["password_links"]), sum(one["submissions"] for one in data["days"])), (1, 23))
+	for other in ("of bob", "192.0.2.2", "a secret of admins", "had the name before"):
+		lacks(answer.text, other)
 	for secret in ("password_hash", "argon2", "token_hash", sql("SELECT LOWER(HEX(token_hash)) FROM sessions")[0][0]):
 		lacks(answer.text.lower(), secret)
 
@@ -262,6 +434,19 @@ def the_export_of_nothing_is_json_too_and_too_many_are_refused():
 	answers = [carol.get("/account/export") for _ in range(10)]
 	equal([answer.status for answer in answers], [200] * 9 + [429])
 	contains(whole(answers[-1]).words(), "Wait 60 minutes and try again")
+
+
+@test
+def a_copy_that_is_cut_in_the_middle_does_not_look_whole():
+	sql("RENAME TABLE artifact_parts TO elsewhere")
+	try:
+		ada.get("/account/export")
+		raise AssertionError("the cut answer was taken for a whole one")
+	except http.client.HTTPException:
+		pass
+	finally:
+		sql("RENAME TABLE elsewhere TO artifact_parts")
+	equal(len(ada.get("/account/export").json["files"]), 1)
 
 
 # ---- being overtaken ----
@@ -403,6 +588,23 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 
 
 @test
+def what_was_left_beside_is_gone_with_it_too():
+	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
+	for table, column in (("password_links", "user_id"), ("leaderboard_members", "user_id"), ("user_days", "user_id"), ("uploads", "creator_id")):
+		equal((table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")), (table, 0))
+	equal(number_of("SELECT COUNT(*) FROM artifacts"), 0)
+	equal(number_of("SELECT COUNT(*) FROM measurements WHERE report IS NOT NULL"), 0)
+	equal(sql("SELECT made_by, text FROM announcements"), [[f"deleted-user-{number}", "ada announces"]])
+	equal(sql("SELECT code, note FROM invites"), [["code-of-ada", ""]])
+	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
+		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
+	lines = "SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
+	kept = sql(lines)
+	rebuild_rankings()
+	equal(sql(lines), kept)
+
+
+@test
 def its_pages_still_work_and_say_nothing_of_its_source():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
 	submission = number_of(f"SELECT MIN(id) FROM submissions WHERE user_id = {number}")
@@ -430,7 +632,8 @@ def nobody_comes_back_as_a_deleted_account():
 	contains(answer.words(), "stand for deleted accounts")
 	fresh = Client(site.url)
 	equal(fresh.post("/register", [("name", "ada"), ("password", PASSWORD)]).status, 303)
-	equal(fresh.get("/account/export").json["submissions"], [])
+	data = fresh.get("/account/export").json
+	equal((data["submissions"], data["announcements_made"], data["audit_log_by_you"], data["audit_log_about_you"]), ([], [], [], []))
 
 
 status = 1

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""The whole site under attack: every text that is stored is hostile, every parameter is odd, and what is hidden, held, withheld or
+withdrawn is looked for on all that can be reached."""
+import csv
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import urllib.parse
+import xml.etree.ElementTree
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from tap import equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+templates: {Python: submission.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+ranking_by: geom
+"""
+NAMES = ["ada", "bob", "eve", "carl", "root-of-all"]
+ada, bob, eve, carl, admin = (Client(site.url) for _ in NAMES)
+anyone = Client(site.url)
+made = {}
+
+
+def value(statement):
+	return sql(statement)[0][0]
+
+
+def ok(answer):
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	return answer
+
+
+def log_in(client, name):
+	client.cookies = {}
+	sql("DELETE FROM rate_limits")
+	ok(client.post("/login", [("name", name), ("password", PASSWORD)]))
+
+
+def task_zip():
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("task.yml", TASK)
+		pack.writestr("eval.py", "")
+		pack.writestr("submission.py", "a = 1\n")
+	return archive.getvalue()
+
+
+def submit(client, mean_ns, word, board="small", file_name="kernel.py"):
+	"""The word stands in its source."""
+	case = {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 0.5, "best_ns": mean_ns, "worst_ns": mean_ns}
+	source = "# " + json.dumps({"cases": [case], "verdict": {"engine": "custom"}}) + f"\n# {word}\n"
+	number = int(ok(client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("gpu", "H200")],
+		[("file", file_name, source.encode())])).location.rsplit("/", 1)[1])
+	end = time.time() + 60
+	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
+		assert time.time() < end, number
+		time.sleep(0.05)
+	return number
+
+
+@test
+def what_the_tests_need_is_made():
+	for client, name in zip((ada, bob, eve, carl, admin), NAMES):
+		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	for board in ("small", "frozen"):
+		ok(carl.post("/admin/leaderboards/new", [("name", board), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", task_zip())]))
+	made["plain"], made["bob"] = submit(ada, 3000.0, "plain"), submit(bob, 3001.0, "second")
+	made["hidden"], made["held"] = submit(eve, 2934.5, "hiddencanary", file_name="hiddencanary.py"), submit(eve, 2834.5, "heldcanary")
+	submit(bob, 4000.0, "before", "frozen")
+	ok(carl.post("/admin/leaderboard/frozen/publishing", [("action", "freeze")]))
+	made["withheld"] = submit(eve, 2734.5, "withheldcanary", "frozen")
+	ok(eve.post(f"/submission/{made['hidden']}/note", [("note", "notecanary")]))
+	for action, fields in (("hide", [("reason", "reasoncanary")]), ("note", [("note", "admincanary")])):
+		ok(admin.post(f"/admin/submission/{made['hidden']}", [("action", action), *fields]))
+	ok(admin.post(f"/admin/submission/{made['held']}", [("action", "hold"), ("reason", "holdcanary")]))
+
+
+# ---- what is nobody's business ----
+
+def addresses_of_all():
+	"""Where one begins to look: every address of every submission, and all that lists them."""
+	numbers = [int(row[0]) for row in sql("SELECT id FROM submissions")]
+	yield from ("/", "/queue", "/queue/status", "/archive", "/submit", "/mine", "/account", "/account/sessions", "/account/tokens", "/account/export", "/admin",
+		"/admin/submissions", "/admin/users", "/admin/audit", "/admin/rejudgings", "/admin/announcements", "/admin/invites", "/admin/workers", "/admin/review", "/judge")
+	for name in NAMES:
+		yield f"/user/{name}"
+	for board in ("small", "frozen"):
+		for rest in ("", ".json?gpu=H200", ".csv?gpu=H200", ".atom", "/badge.svg", "/badge.svg?gpu=H200&user=eve", "/share.png", "/live", "?view=shapes", "?view=gpus",
+				"?view=live", "?user=eve", "?q=eve", "?mine=1", "/submit", "/mine", "/task", "/task/file/eval.py"):
+			yield f"/leaderboard/{board}{rest}"
+		for rest in ("edit", "publishing", "versions", "diff", "clone", "delete", "dryrun"):
+			yield f"/admin/leaderboard/{board}/{rest}"
+	for number in numbers:
+		for rest in ("", "/status", "/source", "/cancel", "/withdraw", "/note"):
+			yield f"/submission/{number}{rest}"
+		yield f"/admin/submission/{number}"
+		for other in numbers:
+			yield f"/compare?a={number}&b={other}"
+
+
+def links_of(answer):
+	if "text/html" not in answer.headers["Content-Type"]:
+		return []
+	page = Page()
+	page.feed(answer.text)
+	return [link.split("#")[0] for link in page.links if link.startswith("/") and not link.startswith("/static/")]
+
+
+def crawl(client, most=300):
+	"""Every answer that this visitor can get to, with its address."""
+	waiting, seen = list(addresses_of_all()), set()
+	while waiting and len(seen) < most:
+		address = waiting.pop(0)
+		if address in seen:
+			continue
+		seen.add(address)
+		answer = client.get(address)
+		assert answer.status < 500, (address, answer.status)
+		yield address, answer
+		if answer.status == 200:
+			waiting += links_of(answer)
+
+
+def canaries(*names):
+	return re.compile("|".join(names).encode(), re.S)
+
+
+# By whom each may be read besides admins: its author alone.
+HIDDEN = canaries("hiddencanary", "reasoncanary", "holdcanary", "notecanary", "admincanary", "heldcanary", "withheldcanary", r"2934\.5", r"2834\.5", r"2734\.5",
+	*(f"{time}.{{0,8}}µs" for time in (r"2\.93", r"2\.83", r"2\.73")))
+
+
+@test
+def nobody_finds_what_is_hidden_held_or_withheld_on_any_page():
+	for who, client in (("anyone", anyone), ("ada", ada), ("bob", bob)):
+		for address, answer in crawl(client):
+			found = HIDDEN.search(answer.bytes)
+			assert not found, (who, address, found[0])
+
+
+@test
+def a_creator_finds_neither_what_an_admin_has_hidden_nor_the_sources_of_others():
+	for address, answer in crawl(carl):
+		found = canaries("hiddencanary", "reasoncanary", "notecanary", "admincanary").search(answer.bytes)
+		assert not found, (address, found[0])
+		assert not (address.endswith("/source") and answer.status == 200), address
+
+
+@test
+def its_author_finds_all_but_what_is_for_admins():
+	text = b"".join(answer.bytes for _, answer in crawl(eve))
+	for canary in ("hiddencanary", "reasoncanary", "notecanary", "heldcanary", "withheldcanary", "2734.5"):
+		assert canary.encode() in text, canary
+	for time_in_words in HIDDEN.pattern.split(b"|")[-3:-1]:
+		assert re.search(time_in_words, text, re.S), time_in_words
+	lacks(text.decode(errors="replace"), "admincanary")
+
+
+# ---- odd parameters ----
+
+ODD = ["9223372036854775807", "9223372036854775808", "-1", "0", "999999999999999999", "1e9", "NaN", "' OR 1=1 -- ", "\u00fcber", "\U0001f600", "<script>alert(1)</script>",
+	"0000-00-00", "9999-12-31", "10000-01-01 00:00", "2026-02-30", "../../etc/passwd", "\r\nX-Injected: 1", "%s%n", "x" * 3000, "\u202e", "=1+1"]
+
+
+def parameter_names():
+	"""All that any page reads of an address, and of a form."""
+	sources = "".join(path.read_text() for path in sorted((ROOT / "cgi").glob("*.c")))
+	query = set(re.findall(r'(?:request_query|query_number|query_or\w*)\((?:request|\w+), "(\w+)"', sources))
+	form = set(re.findall(r'request_form(?:_or|_flag|_values)?\(request, "(\w+)"', sources))
+	return sorted(query), sorted(form - {"csrf"})
+
+
+def patterns(method):
+	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
+	return re.findall(r'\{ METHOD_' + method + r', "([^"]+)"', table)
+
+
+def filled(pattern, part):
+	"""The pattern as an address: with what is there, or with something odd."""
+	real = {"leaderboard": "small", "submission": str(made["plain"]), "user": "ada", "users": "ada", "language": "py", "host": value("SELECT name FROM workers LIMIT 1")}
+	words, result = pattern.split("/"), []
+	for index, word in enumerate(words):
+		replacement = urllib.parse.quote(part, safe="") if part else real.get(words[index - 1], "1")
+		result.append(word.replace("**", replacement).replace("*", replacement))
+	return "/".join(result)
+
+
+def check_answer(what, answer):
+	assert answer.status < 500, (*what, answer.status, answer.words()[:300])
+	assert answer.headers["X-Injected"] is None, what
+	if answer.location:
+		assert re.match(r"/(?!/)", answer.location), (*what, answer.location)
+
+
+@test
+def odd_parameters_of_an_address_are_answered_without_a_fault():
+	names, _ = parameter_names()
+	equal({"page", "gpu", "version", "before", "next", "view"} - set(names), set())
+	for pattern in patterns("GET"):
+		for odd in ODD:
+			query = urllib.parse.urlencode({name: odd for name in names})
+			check_answer((pattern, odd), admin.get(f"{filled(pattern, None)}?{query}"))
+			if "*" in pattern:
+				check_answer((pattern, "in the path", odd), admin.get(filled(pattern, odd)))
+		sql("DELETE FROM rate_limits")
+
+
+@test
+def odd_fields_of_a_form_are_answered_without_a_fault_and_change_nobodys_account():
+	_, names = parameter_names()
+	made["token"] = admin.csrf("/account")
+	equal({"name", "password", "reason", "note", "code", "visibility", "days"} - set(names), set())
+	for pattern in patterns("POST"):
+		if pattern == "/logout":
+			continue
+		actions = set(re.findall(r'\{ "(\w+)", [a-z_]+ ?[},]', "".join(path.read_text() for path in (ROOT / "cgi").glob("*.c")))) & {"make", "revoke", "save", "role", "link", "resume", "pause"}
+		for odd in ODD:
+			for action in (odd, *sorted(actions)) if odd in ODD[:9] and pattern in ("/admin/invites", "/admin/users", "/admin/workers", "/admin/announcements") else (odd,):
+				fields = [(name, action if name == "action" else odd) for name in names]
+				answer = admin.post(filled(pattern, None), fields, [("task", odd, b"x"), ("set", odd, b"x"), ("file", odd, b"x")], csrf=made["token"])
+				check_answer((pattern, odd), answer)
+				if answer.location and answer.location.startswith("/login"):
+					log_in(admin, "root-of-all")
+					made["token"] = admin.csrf("/account")
+		sql("DELETE FROM rate_limits")
+	equal(sql("SELECT name FROM users WHERE role = 'admin' AND banned_at IS NULL AND name = 'root-of-all'"), [["root-of-all"]])
+
+
+# ---- redirects ----
+
+@test
+def no_address_leads_elsewhere():
+	for evil in ("//elsewhere.example", "/\\elsewhere.example", "https://elsewhere.example", "/%2f/elsewhere.example", "\t//elsewhere.example", "/\t/elsewhere.example",
+			"javascript:alert(1)", "/x\r\nSet-Cookie: a=b", "////elsewhere.example/"):
+		fresh = Client(site.url)
+		answer = fresh.post("/login", [("name", "ada"), ("password", PASSWORD), ("next", evil)])
+		target = urllib.parse.urljoin(site.url + "/login", answer.location)
+		equal((evil, answer.status, urllib.parse.urlsplit(target).netloc), (evil, 303, urllib.parse.urlsplit(site.url).netloc))
+		equal((evil, answer.headers["X-Injected"]), (evil, None))
+		assert "\\" not in answer.location and not answer.location.startswith("//"), answer.location
+		answer = ada.get("/login?" + urllib.parse.urlencode({"next": evil}))
+		assert answer.status == 303 and re.match(r"/(?![/\\])", answer.location), (evil, answer.location)
+	for path in ("//elsewhere.example/", "//elsewhere.example//", "/%2felsewhere.example/", "/%5celsewhere.example/", "/\\elsewhere.example/"):
+		answer = anyone.get(path)
+		assert answer.status in (301, 400, 404) and (not answer.location or re.match(r"/(?![/\\])", answer.location)), (path, answer.status, answer.location)
+
+
+# ---- caching ----
+
+@test
+def what_is_made_for_one_is_kept_for_nobody_else():
+	for address in ("/", "/queue", "/leaderboard/small", "/leaderboard/small.json?gpu=H200", f"/submission/{made['plain']}", "/user/ada", "/archive"):
+		once = f"{address}{'&' if '?' in address else '?'}x={time.time()}"
+		own, public = ada.get(once), anyone.get(once)
+		equal((address, own.headers["Cache-Control"]), (address, "private, no-store"))
+		lacks(public.text, "Log out")
+		again = anyone.get(once)
+		equal((address, again.headers["Set-Cookie"]), (address, None))
+	for address in ("/login", "/register", "/submit"):
+		first, second = Client(site.url).get(address), Client(site.url).get(address)
+		cookies = [answer.headers["Set-Cookie"] for answer in (first, second)]
+		assert cookies[0] is None or cookies[0] != cookies[1], address
+
+
+# ---- hostile text ----
+
+HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s"
+# Columns whose values have to be what they are for pages to be reached at all, or that are JSON and get a hostile member below.
+KEPT = {("leaderboards", "name"), ("users", "name"), ("task_versions", "definition"), ("workers", "host"), ("workers", "checks"), ("jobs", "environment"),
+	("stages", "kernels"), ("stages", "conditions"), ("measurements", "device"), ("task_files", "path"), ("baselines", "path"), ("schema_migrations", "name")}
+
+
+def make_everything_hostile():
+	columns = sql("SELECT table_name, column_name, COALESCE(character_maximum_length, 60000) FROM information_schema.columns WHERE table_schema = 'podium' "
+		"AND data_type IN ('varchar', 'text', 'mediumtext', 'longtext') AND character_set_name = 'utf8mb4'")
+	literal = HOSTILE.replace("'", "''")
+	statements = [f"UPDATE `{table}` SET `{column}` = LEFT('{literal}', {min(int(length), 60000)});" for table, column, length in columns if (table, column) not in KEPT
+		and not (table, column) == ("api_tokens", "name")]
+	assert len(statements) > 15, columns
+	environment = json.dumps({"device": HOSTILE, "driver": HOSTILE, "toolkit": HOSTILE, "interpreter": HOSTILE, "libraries": {HOSTILE: HOSTILE}, "gpus": [HOSTILE]})
+	statements.append("UPDATE jobs SET environment = '%s';" % environment.replace("\\", "\\\\").replace("'", "''"))
+	statements.append("UPDATE workers SET host = '%s', checks = '%s';" % (json.dumps({"kernel": HOSTILE, "cpu": HOSTILE}).replace("\\", "\\\\").replace("'", "''"),
+		json.dumps([{"name": HOSTILE, "state": "fault", "found": HOSTILE, "costs": HOSTILE, "mend": HOSTILE}]).replace("\\", "\\\\").replace("'", "''")))
+	sql("SET FOREIGN_KEY_CHECKS = 0;" + "".join(statements))
+
+
+class Danger(Page):
+	"""What would run, or lead out, in a page."""
+	def __init__(self):
+		super().__init__()
+		self.found = []
+
+	def handle_starttag(self, tag, attrs):
+		super().handle_starttag(tag, attrs)
+		for name, content in attrs:
+			content = (content or "").strip().lower()
+			if name.startswith("on") or name == "style" and "url" in content or name in ("href", "src", "action", "formaction") and re.match(r"(javascript|data|vbscript):", content):
+				self.found.append((tag, name, content[:80]))
+		if tag == "script" and not (dict(attrs).get("src") or "").startswith("/static/"):
+			self.found.append((tag, attrs))
+		if tag == "img" and not re.match(r"/(?!/)", dict(attrs).get("src") or ""):
+			self.found.append((tag, attrs))
+
+
+def check_html(text):
+	page = Danger()
+	page.feed(text)
+	equal((page.found, page.faults, page.stack), ([], [], []))
+
+
+def check_csv(text):
+	for row in csv.reader(io.StringIO(text)):
+		for cell in row:
+			assert not re.match(r"[=+@\t\r]|-(?![\d.])", cell), row
+
+
+CHECKS = {"text/html": check_html, "application/json": json.loads, "text/csv": check_csv, "application/atom+xml": xml.etree.ElementTree.fromstring,
+	"image/svg+xml": xml.etree.ElementTree.fromstring}
+
+
+def check_hostile(address, answer):
+	kind = answer.headers["Content-Type"].split(";")[0]
+	equal((address, answer.headers["X-Content-Type-Options"]), (address, "nosniff"))
+	if kind in CHECKS:
+		try:
+			CHECKS[kind](answer.text)
+		except Exception as reason:
+			raise AssertionError(f"{address}: {reason}") from reason
+	if kind in ("application/atom+xml", "image/svg+xml"):
+		lacks(answer.text.lower(), "<script")
+
+
+@test
+def hostile_text_that_is_stored_anywhere_runs_nowhere():
+	ok(ada.post("/account/tokens", [("name", HOSTILE[:60]), ("days", "30"), ("scope", "read")]))
+	ok(carl.post("/admin/invites", [("action", "make"), ("leaderboard", "small"), ("note", HOSTILE[:79])]))
+	ok(admin.post("/admin/announcements", [("action", "make"), ("text", HOSTILE)]))
+	ok(admin.post("/admin/rejudgings", [("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")]))
+	make_everything_hostile()
+	kinds = set()
+	for client in (anyone, ada, eve, carl, admin):
+		for address, answer in crawl(client, most=220):
+			check_hostile(address, answer)
+			kinds.add(answer.headers["Content-Type"].split(";")[0])
+	equal(set(CHECKS) - kinds, set())
+
+
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
