@@ -32,6 +32,15 @@ static const struct command {
 	{ "review list", "", review_list_command, "list the results that are faster than their GPU can be, and wait for an admin" },
 	{ "review release", "SUBMISSION GPU", review_release_command, "rank such a result after all" },
 	{ "review reject", "SUBMISSION GPU REASON", review_reject_command, "reject it; its author reads the reason, one sentence" },
+	{ "rejudge start", "submission NUMBER [GPU] | user NAME LEADERBOARD [GPU] | everywhere NAME [GPU] |\n"
+		"      top COUNT LEADERBOARD GPU | all LEADERBOARD [GPU]", rejudge_start_command,
+		"compute results once more, beside the old ones: of one submission, of a user on one or every leaderboard, of the\n"
+		"      first of a ranking, or of a leaderboard" },
+	{ "rejudge list", "", rejudge_list_command, "list the last rejudgings" },
+	{ "rejudge show", "NUMBER", rejudge_show_command, "show old and new results, and what applying them does to the rankings" },
+	{ "rejudge apply", "NUMBER NAME", rejudge_apply_command,
+		"put the new results in the places of the old; NAME is the leaderboard's, or the user's of one over all leaderboards" },
+	{ "rejudge discard", "NUMBER NAME", rejudge_discard_command, "keep every old result, and cancel what has not ended" },
 	{ "doctor", "", doctor_command, "say what this host offers to a worker and lacks, what that costs and how to mend it" },
 	{ "worker list", "", worker_list_command, "list the workers with their devices and what runs on them" },
 	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,

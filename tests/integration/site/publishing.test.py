@@ -155,7 +155,7 @@ ELSEWHERE = {
 	"/admin/leaderboards/new": ["/admin/leaderboards/new"], "/admin/sets/new": ["/admin/sets/new"], "/admin/sets/*": ["/admin/sets/1"],
 	"/admin/host/*": ["/admin/host/none"], "/admin/workers": ["/admin/workers"], "/admin/review": ["/admin/review"],
 	"/admin/submissions": ["/admin/submissions"], "/admin/announcements": ["/admin/announcements"], "/admin/rejudgings": ["/admin/rejudgings"],
-	"/admin/rejudgings/*": ["/admin/rejudgings/1"], "/admin/device/*/*": ["/admin/device/none/H200"], "/password/*": ["/password/none"],
+	"/admin/rejudgings/*": ["/admin/rejudgings/1"], "/admin/rejudgings/*/*": ["/admin/rejudgings/1/1"], "/admin/device/*/*": ["/admin/device/none/H200"], "/password/*": ["/password/none"],
 	"/admin/users/*/ban": ["/admin/users/ada/ban"],
 	"/admin/users": ["/admin/users"], "/admin/audit": ["/admin/audit"], "/language/*": ["/language/py"],
 	"/language/*/*": ["/language/py/eval.py"], "/judge": ["/judge"], "/register": ["/register"], "/login": ["/login"], "/healthz": ["/healthz"],
