@@ -97,6 +97,7 @@ struct cancel_form {
 	int64_t waiting, running;     /* jobs */
 	bool has_begun;               /* one of its jobs has */
 	bool is_author;
+	const char *typed, *error;    /* of the number, which an admin types; error NULL: none */
 };
 
 /* For admins: the job of a rejudged result that its submission does not have, the new one before it is applied and the old one

@@ -104,7 +104,7 @@ def whole(answer):
 
 
 def publish(board, **fields):
-	return admin.post(f"/admin/leaderboard/{board}/publishing", list({"visibility": "public", **fields}.items()))
+	return admin.post(f"/admin/leaderboard/{board}/publishing", list({"visibility": "public", "confirm": "yes", **fields}.items()))
 
 
 def command(*arguments):
