@@ -1,9 +1,10 @@
-/* Draining, pausing and resuming workers and single devices. */
+/* The workers and their devices: what they do, what waits for them, how they are; draining, pausing and resuming them. */
 #include "cgi/admin_worker.h"
 
 #include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 #include "templates/admin_worker.h"
 
 #include <string.h>
@@ -11,6 +12,28 @@
 enum pause workers_pause_of(const struct fleet_device *device)
 {
 	return (enum pause)(device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
+}
+
+const char *workers_state_of(const struct fleet_device *device)
+{
+	return device->broken_at_ms != TIME_NULL ? "quarantined"
+		: fleet_state(device->online == 1, workers_pause_of(device), device->submission_id != SQL_NULL_INTEGER);
+}
+
+const struct worker_vitals *workers_vitals_of(const struct workers_view *view, const struct fleet_device *device)
+{
+	for (size_t i = 0; i < view->vitals_count; i++)
+		if (strcmp(view->vitals[i].worker, device->worker) == 0 && strcmp(view->vitals[i].uuid, device->uuid) == 0)
+			return &view->vitals[i];
+	return NULL;
+}
+
+const struct host_view *workers_host_of(const struct workers_view *view, const char *worker)
+{
+	for (size_t i = 0; i < view->host_count; i++)
+		if (strcmp(view->hosts[i].worker, worker) == 0 && view->hosts[i].count)
+			return &view->hosts[i];
+	return NULL;
 }
 
 bool workers_run(const struct workers_view *view, size_t first)
@@ -21,16 +44,65 @@ bool workers_run(const struct workers_view *view, size_t first)
 	return false;
 }
 
-static int show(struct request *request, struct workers_view *view)
+/* ---- how they are ---- */
+
+/* A row's minute is that of the day in which it was read. */
+static const struct column VITALS_COLUMNS[] = {
+	TEXT(struct worker_vitals, worker), TEXT(struct worker_vitals, uuid), TIME(struct worker_vitals, at_ms),
+	INTEGER(struct worker_vitals, temperature_c), INTEGER(struct worker_vitals, sm_mhz), INTEGER(struct worker_vitals, memory_mhz),
+	INTEGER(struct worker_vitals, most_temperature_c), INTEGER(struct worker_vitals, errors),
+};
+static const struct statement VITALS = SELECT(struct worker_vitals, VITALS_COLUMNS,
+	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, d.most_temperature_c, d.errors "
+	"FROM (SELECT worker, uuid, MAX(at) AS at, MAX(temperature_c) AS most_temperature_c, CAST(SUM(errors) AS SIGNED) AS errors "
+	"  FROM device_vitals WHERE at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY GROUP BY worker, uuid) d "
+	"LEFT JOIN device_vitals v ON v.worker = d.worker AND v.uuid = d.uuid AND v.minute = HOUR(d.at) * 60 + MINUTE(d.at)");
+
+struct checks_row { const char *worker, *checks; };
+static const struct column CHECKS_COLUMNS[] = { TEXT(struct checks_row, worker), TEXT(struct checks_row, checks) };
+static const struct statement CHECKS = SELECT(struct checks_row, CHECKS_COLUMNS, "SELECT name AS worker, checks FROM workers");
+
+static int read_hosts(struct request *request, struct workers_view *view, struct error *error)
+{
+	struct checks_row *rows;
+	int rc = database_rows(request->db, request->arena, &CHECKS, &rows, &view->host_count, error, "");
+	if (rc)
+		return rc;
+	struct host_view *hosts = arena_array(request->arena, struct host_view, view->host_count + 1);
+	for (size_t i = 0; i < view->host_count; i++) {
+		hosts[i] = (struct host_view){ .worker = rows[i].worker };
+		host_read(request->arena, rows[i].checks, &hosts[i]);
+	}
+	view->hosts = hosts;
+	return 0;
+}
+
+static int read_all(struct request *request, struct workers_view *view, struct error *error)
 {
 	struct fleet_device *devices;
+	struct worker_vitals *vitals;
+	struct wait_line *lines;
+	int rc = fleet_list(request->db, request->arena, &devices, &view->count, error);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &VITALS, &vitals, &view->vitals_count, error, "");
+	if (!rc)
+		rc = wait_lines(request->db, request->arena, &lines, &view->line_count, error);
+	if (rc)
+		return rc;
+	view->devices = devices;
+	view->vitals = vitals;
+	view->lines = lines;
+	return read_hosts(request, view, error);
+}
+
+static int show(struct request *request, struct workers_view *view)
+{
 	struct error own = {0};
-	int rc = fleet_list(request->db, request->arena, &devices, &view->count, &own);
+	int rc = read_all(request, view, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
-	view->devices = devices;
 	struct page page = page_make(request, "Workers", "admin");
 	if (request_query(request, "done"))
 		page.notice = "The change was made; the audit log has it.";
@@ -44,8 +116,11 @@ int page_admin_workers(struct request *request)
 	return show(request, &view);
 }
 
+/* ---- what may be done with them ---- */
+
 static const struct pausing { const char *name, *verb; enum pause pause; } PAUSINGS[] = {
-	{ "drain", "Drain", PAUSE_DRAIN }, { "pause", "Pause", PAUSE_PAUSE }, { "resume", "Resume", PAUSE_NONE },
+	{ "drain", "Drain", PAUSE_DRAIN }, { "pause", "Pause", PAUSE_PAUSE },
+	{ "quarantine", "Quarantine", PAUSE_QUARANTINE }, { "resume", "Resume", PAUSE_NONE },
 };
 
 struct target { const char *worker, *uuid; }; /* uuid "": all of the worker */
@@ -78,7 +153,9 @@ static int check_pausing(struct request *request, const struct pausing *pausing,
 		.title = arena_printf(request->arena, "%s %s%s%s?", pausing->verb, target->uuid, *target->uuid ? " of " : "", target->worker),
 		.section = "admin", .button = arena_printf(request->arena, "%s it", pausing->verb), .back = "/admin/workers",
 	};
-	if (pausing->pause == PAUSE_NONE || confirmation_given(request, &question))
+	const char *reason = request_form_or(request, "reason", "");
+	bool is_wrong = pausing->pause == PAUSE_QUARANTINE && !text_is_line(reason, fleet_most_reason_bytes);
+	if (is_wrong || pausing->pause == PAUSE_NONE || confirmation_given(request, &question))
 		return 0;
 	int rc = fleet_list(request->db, request->arena, &devices, &count, request->error);
 	for (size_t i = 0; i < count && !rc; i++)
@@ -89,6 +166,8 @@ static int check_pausing(struct request *request, const struct pausing *pausing,
 	if (rc || !meant)
 		return rc;
 	*asked = true;
+	if (pausing->pause == PAUSE_QUARANTINE)
+		confirmation_says(request, &question, "Why: “%s”", reason);
 	say_what_stops(request, &question, pausing->pause, running);
 	return confirmation_ask(request, &question);
 }
@@ -103,8 +182,14 @@ static int run_action(struct request *request, bool *asked)
 		if (strcmp(PAUSINGS[i].name, action) != 0)
 			continue;
 		int rc = check_pausing(request, &PAUSINGS[i], &target, asked);
-		return rc || *asked ? rc : PAUSINGS[i].pause == PAUSE_NONE ? fleet_resume(request->db, target.worker, target.uuid, &actor, request->error)
-			: fleet_pause(request->db, target.worker, target.uuid, PAUSINGS[i].pause, &actor, &given_back, request->error);
+		if (rc || *asked)
+			return rc;
+		if (PAUSINGS[i].pause == PAUSE_NONE)
+			return fleet_resume(request->db, target.worker, target.uuid, &actor, request->error);
+		if (PAUSINGS[i].pause == PAUSE_QUARANTINE)
+			return fleet_quarantine(request->db, target.worker, target.uuid, request_form_or(request, "reason", ""), &actor, &given_back,
+				request->error);
+		return fleet_pause(request->db, target.worker, target.uuid, PAUSINGS[i].pause, &actor, &given_back, request->error);
 	}
 	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }

@@ -49,6 +49,7 @@ static const struct command {
 	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,
 		"let a worker, or one device of it (its UUID), end what it runs and take no new job" },
 	{ "worker pause", "WORKER [DEVICE]", worker_pause_command, "the same, and queue again what it runs" },
+	{ "worker quarantine", "WORKER DEVICE REASON", worker_quarantine_command, "pause a device that is not to be trusted, and say why, in one line" },
 	{ "worker resume", "WORKER [DEVICE]", worker_resume_command, "let it take jobs again" },
 	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now, and those in quarantine; fails when none is offered" },
 	{ "gpu release", "UUID", gpu_release_command, "end the quarantine of a device that had stopped working" },
