@@ -1,6 +1,7 @@
 /* Where the viewer is logged in, and ending that. */
 #include "cgi/account.h"
 
+#include "cgi/confirmation.h"
 #include "cgi/device_words.h"
 #include "cgi/pages.h"
 #include "templates/account_sessions.h"
@@ -45,6 +46,22 @@ int page_sessions(struct request *request)
 	return 0;
 }
 
+struct count_row { int64_t count; };
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
+static const struct statement COUNT_OTHERS = SELECT(struct count_row, COUNT_COLUMNS,
+	"SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND token_hash <> ? AND expires_at > UTC_TIMESTAMP(3)");
+
+static int ask_about_others(struct request *request, struct confirmation *question, const unsigned char hash[static 32])
+{
+	struct count_row others;
+	int rc = database_row(request->db, request->arena, &COUNT_OTHERS, &others, request->error, "ib", request->viewer.id, hash, (size_t)32);
+	if (rc)
+		return rc;
+	confirmation_says(request, question, "%lld other session%s: whoever uses %s has to log in again, and what was typed there and not sent is lost. "
+		"This one stays.", (long long)others.count, others.count == 1 ? " ends" : "s end", others.count == 1 ? "it" : "one of them");
+	return confirmation_ask(request, question);
+}
+
 static bool is_handle(const char *text)
 {
 	return strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16;
@@ -54,8 +71,11 @@ int action_sessions(struct request *request)
 {
 	unsigned char hash[32] = {0};
 	const char *handle = request_form_or(request, "session", "");
+	struct confirmation question = { .title = "End all other sessions?", .section = "account", .button = "End them", .back = "/account/sessions" };
 	session_hash(request, hash);
 	int rc;
+	if (strcmp(handle, "others") == 0 && !confirmation_given(request, &question))
+		return ask_about_others(request, &question, hash);
 	if (strcmp(handle, "others") == 0)
 		rc = database_execute(request->db, &END_OTHERS, request->error, "ib", request->viewer.id, hash, sizeof hash);
 	else if (is_handle(handle))

@@ -1,7 +1,9 @@
 /* The viewer's API tokens. */
 #include "cgi/account.h"
 
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
+#include "lib/format.h"
 #include "templates/account_tokens.h"
 
 #include <stdlib.h>
@@ -94,8 +96,34 @@ int action_token_create(struct request *request)
 	return redirect(request, "/account/tokens");
 }
 
+static struct confirmation question_about(struct request *request, const struct token *token)
+{
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Revoke the token %s?", token->name), .section = "account", .button = "Revoke it",
+		.back = "/account/tokens",
+	};
+	int64_t now = now_ms();
+	format_text used;
+	format_relative(used, token->used_at_ms == TIME_NULL ? now : token->used_at_ms, now);
+	confirmation_says(request, &question, "Programs that use it (%s…) are refused from then on, for ever; a new token is another one.", token->prefix);
+	confirmation_says(request, &question, token->used_at_ms == TIME_NULL ? "It was never used." : "It was last used %s.", used);
+	return question;
+}
+
 int action_token_revoke(struct request *request)
 {
-	int rc = token_revoke(request->db, request->viewer.id, atoll(request_form_or(request, "token", "0")), request->error);
+	int64_t id = atoll(request_form_or(request, "token", "0"));
+	const struct confirmation any = {0};
+	struct token *tokens;
+	size_t count = 0;
+	int rc = confirmation_given(request, &any) ? 0
+		: token_list(request->db, request->arena, request->viewer.id, &tokens, &count, request->error);
+	for (size_t i = 0; i < count && !rc; i++)
+		if (tokens[i].id == id) {
+			struct confirmation question = question_about(request, &tokens[i]);
+			return confirmation_ask(request, &question);
+		}
+	if (!rc)
+		rc = token_revoke(request->db, request->viewer.id, id, request->error);
 	return rc ? rc : redirect(request, "/account/tokens?revoked=1");
 }

@@ -57,6 +57,7 @@ struct users_view {
 	bool has_next;
 	int64_t viewer_id;
 	const char *error;                /* a sentence, or NULL */
+	bool asks;                        /* the page is a question already */
 	const char *link_name, *link;     /* to choose a password, this once; or NULL */
 	const char *invited_name;         /* as typed, "" at first */
 };

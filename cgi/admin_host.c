@@ -21,7 +21,7 @@ static const char *text_of(struct arena *arena, const json_t *object, const char
 	return arena_strdup(arena, text ? text : "");
 }
 
-static void read_checks(struct arena *arena, const char *json, struct host_view *view)
+void host_read(struct arena *arena, const char *json, struct host_view *view)
 {
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL, *check;
 	size_t i;
@@ -48,7 +48,7 @@ int page_admin_host(struct request *request)
 	if (rc)
 		return rc;
 	struct host_view view = { .worker = row.name, .started_at_ms = row.started_at_ms };
-	read_checks(request->arena, row.checks, &view);
+	host_read(request->arena, row.checks, &view);
 	struct page page = page_make(request, arena_printf(request->arena, "Host of %s", row.name), "admin");
 	admin_host_page(&request->body, &page, &view);
 	return 0;

@@ -2,6 +2,8 @@
 #ifndef PODIUM_CGI_ADMIN_HOST_H
 #define PODIUM_CGI_ADMIN_HOST_H
 
+#include "lib/arena.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,5 +19,8 @@ struct host_view {
 	struct host_row *rows; size_t count;
 	size_t warnings, faults;
 };
+
+/* Fills rows, warnings and faults from what the worker has stored (workers.checks); NULL: nothing yet. */
+void host_read(struct arena *arena, const char *json, struct host_view *view);
 
 #endif

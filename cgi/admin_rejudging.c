@@ -105,7 +105,7 @@ int action_rejudgings(struct request *request)
 static int read_preview(struct request *request, struct rejudging_view *view, struct error *error)
 {
 	struct rank_change *changes;
-	view->has_preview = strcmp(view->rejudging->state, "open") == 0 && !view->rejudging->waiting;
+	view->has_preview = strcmp(view->rejudging->state, "open") == 0 && !view->rejudging->waiting && !view->rejudging->frozen;
 	if (!view->has_preview)
 		return 0;
 	int rc = rejudging_preview(request->db, request->arena, view->rejudging, &changes, &view->change_count, error);
@@ -157,7 +157,7 @@ int page_rejudging(struct request *request)
 	return show_one(request, &view);
 }
 
-/* Both ways of ending it need the leaderboard's name, typed. */
+/* Both ways of ending it need the name of the leaderboard or the user, typed. */
 static int end(struct request *request, const char *typed)
 {
 	static const struct {
@@ -167,10 +167,10 @@ static int end(struct request *request, const char *typed)
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
 	struct rejudging rejudging;
 	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), &rejudging, request->error);
+	if (!rc)
+		rc = rejudging_check_name(&rejudging, typed, request->error);
 	if (rc)
 		return rc;
-	if (strcmp(typed, rejudging.leaderboard) != 0)
-		return fail_field(request->error, "name", "This is not the leaderboard’s name, so nothing was changed; type %s.", rejudging.leaderboard);
 	for (size_t i = 0; i < COUNT(endings); i++)
 		if (strcmp(endings[i].name, request_form_or(request, "action", "")) == 0)
 			return endings[i].run(request->db, rejudging.id, &by, request->error);
@@ -188,4 +188,49 @@ int action_rejudging(struct request *request)
 	request->status = 422;
 	view.error = arena_strdup(request->arena, request->error->text);
 	return show_one(request, &view);
+}
+
+/* ---- what one of its jobs found ---- */
+
+static const char *words_of(const struct rejudging *rejudging, const struct rejudged_result *result)
+{
+	if (!result->verdict)
+		return "It has not ended; it comes behind everything that people submit.";
+	if (strcmp(result->state, "done") != 0)
+		return "Nothing came of computing it once more, through no fault of the submission, so the old result stays.";
+	if (strcmp(rejudging->state, "applied") == 0)
+		return "This is the old result. It was replaced by the one that the submission has now.";
+	return strcmp(rejudging->state, "open") == 0 ? "This is the new result. The submission keeps its old one until the rejudging is applied."
+		: "This was the new result. The rejudging was discarded, so the submission has kept its old one.";
+}
+
+static int read_rejudged(struct request *request, struct rejudging *rejudging, struct rejudged_result *result, struct submission_row *row,
+	struct rejudged_view *view)
+{
+	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), rejudging, request->error);
+	if (!rc)
+		rc = rejudging_result(request->db, request->arena, rejudging->id, path_number(request, 1), result, request->error);
+	return rc ? rc : submission_read_rejudged(request, result->submission_id, result->id, row, &view->submission);
+}
+
+int page_rejudged(struct request *request)
+{
+	struct rejudging rejudging;
+	struct rejudged_result result;
+	struct submission_row row;
+	struct job_row job;
+	struct rejudged_view view = { .rejudging = &rejudging, .result = &result };
+	int rc = read_rejudged(request, &rejudging, &result, &row, &view);
+	if (rc)
+		return rc;
+	if (view.submission.job_count) {
+		job = view.submission.jobs[0];
+		job.words = words_of(&rejudging, &result);
+		view.job = &job;
+	}
+	struct page page = page_make(request, arena_printf(request->arena, "Submission %lld on %s, computed once more",
+		(long long)result.submission_id, result.gpu), "admin");
+	page.refresh_s = result.verdict ? 0 : reload_s;
+	admin_rejudged_page(&request->body, &page, &view, request->arena);
+	return 0;
 }

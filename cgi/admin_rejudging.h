@@ -3,6 +3,7 @@
 #define PODIUM_CGI_ADMIN_REJUDGING_H
 
 #include "cgi/paging.h"
+#include "cgi/submission.h"
 #include "lib/rejudging.h"
 
 struct rejudging_choice { const char *name; };
@@ -23,8 +24,16 @@ struct rejudging_view {
 	const struct rejudged_result *results; size_t count;
 	struct paging paging;
 	const struct rank_change *changes; size_t change_count;
-	bool has_preview;                 /* everything has ended and it is open */
+	bool has_preview;                 /* everything has ended, it is open and no ranking is frozen */
 	const char *typed, *error;        /* of the confirmation that was refused; error NULL: none was */
+};
+
+/* What the one of the two jobs found that the submission does not have. */
+struct rejudged_view {
+	const struct rejudging *rejudging;
+	const struct rejudged_result *result;
+	struct submission_view submission;
+	const struct job_row *job;        /* NULL: it is gone */
 };
 
 #endif

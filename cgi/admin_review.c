@@ -1,6 +1,7 @@
 /* Results that are held for review: an admin releases or rejects them. */
 #include "cgi/admin_review.h"
 
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "lib/scope.h"
 #include "templates/admin_review.h"
@@ -44,6 +45,41 @@ int page_review(struct request *request)
 	return show(request, &view);
 }
 
+/* It is final, and takes a result away from its author. */
+static struct confirmation question_about(struct request *request, const struct review_view *view, const char *reason)
+{
+	const char *number = arena_printf(request->arena, "%lld", (long long)view->submission_id);
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Reject submission %s on %s?", number, view->gpu), .section = "review",
+		.what = "the submission’s number", .typed = number, .button = "Reject it", .back = "/admin/review",
+	};
+	confirmation_says(request, &question, "Its result on this GPU becomes a protocol violation and loses its time, so it is never ranked there. "
+		"That is final: what was rejected has to be submitted again.");
+	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”", request->viewer.name, reason);
+	return question;
+}
+
+static int reject(struct request *request, const struct review *review, const struct review_view *view)
+{
+	const char *reason;
+	int rc = review_check_reason(request->arena, view->reason, &reason, request->error);
+	if (rc)
+		return rc;
+	struct confirmation question = question_about(request, view, reason);
+	bool names_one = view->submission_id > 0; /* else the action says that there is none */
+	if (names_one && !confirmation_given(request, &question))
+		return confirmation_ask(request, &question);
+	rc = review_reject(request->db, review, reason, request->error);
+	return rc ? rc : redirect(request, "/admin/review?done=rejected");
+}
+
+static int release(struct request *request, const struct review *review, const struct review_view *view)
+{
+	(void)view;
+	int rc = review_release(request->db, review, request->error);
+	return rc ? rc : redirect(request, "/admin/review?done=released");
+}
+
 int action_review(struct request *request)
 {
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
@@ -56,10 +92,7 @@ int action_review(struct request *request)
 	bool releases = strcmp(action, "release") == 0;
 	if (!releases && strcmp(action, "reject") != 0)
 		return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
-	int rc = releases ? review_release(request->db, &review, request->error)
-		: review_reject(request->db, &review, view.reason, request->error);
-	if (!rc)
-		return redirect(request, "/admin/review?done=%s", releases ? "released" : "rejected");
+	int rc = (releases ? release : reject)(request, &review, &view);
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

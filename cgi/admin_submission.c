@@ -1,9 +1,11 @@
 /* Submissions as admins see them: finding one; hiding it, holding its results, a note about it. */
 #include "cgi/admin_submission.h"
 
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
 #include "lib/hiding.h"
+#include "lib/review.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "templates/admin_submission.h"
@@ -139,6 +141,48 @@ int page_admin_submission(struct request *request)
 	return show(request, &view);
 }
 
+/* What takes a submission out of the ranking, and what is said before; both can be taken back. */
+static const struct removal {
+	const char *action, *verb, *purpose, *effect, *back;
+} REMOVALS[] = {
+	{ "hide", "Hide", "", "It leaves the ranking, where its author’s next best takes its place, and its page, source and files are there for "
+		"its author and admins alone.", "It can be shown and ranked again." },
+	{ "hold", "Hold", " for review", "What has passed of it leaves the ranking, where its author’s next best takes its place, until an admin "
+		"releases or rejects it.", "Releasing it ranks it again." },
+};
+
+static int ask_to_remove(struct request *request, const struct removal *removal, const char *reason)
+{
+	struct admin_submission row;
+	int rc = database_row(request->db, request->arena, &ONE, &row, request->error, "i", path_number(request, 0));
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "%s submission %lld%s?", removal->verb, (long long)row.id, removal->purpose),
+		.section = "admin", .button = arena_printf(request->arena, "%s it", removal->verb),
+		.back = arena_printf(request->arena, "/admin/submission/%lld", (long long)row.id),
+	};
+	confirmation_says(request, &question, "%s submitted %s to %s.", row.user, row.file_name, row.leaderboard);
+	confirmation_says(request, &question, "%s", removal->effect);
+	confirmation_says(request, &question, "Its author reads: “%s”", reason);
+	confirmation_says(request, &question, "%s", removal->back);
+	return confirmation_ask(request, &question);
+}
+
+/* *asked: the answer to the question is missing, so the page asks it and nothing is done. */
+static int check_removal(struct request *request, const char *action, bool *asked)
+{
+	const char *reason;
+	const struct confirmation any = {0};
+	for (size_t i = 0; i < COUNT(REMOVALS); i++)
+		if (strcmp(REMOVALS[i].action, action) == 0 && !confirmation_given(request, &any)) {
+			int rc = review_check_reason(request->arena, request_form_or(request, "reason", ""), &reason, request->error);
+			*asked = !rc;
+			return rc ? rc : ask_to_remove(request, &REMOVALS[i], reason);
+		}
+	return 0;
+}
+
 static int act(struct request *request, const char *action)
 {
 	const struct actor by = { request->viewer.id, request->viewer.name, request->address };
@@ -159,7 +203,12 @@ int action_admin_submission(struct request *request)
 {
 	const char *action = request_form_or(request, "action", "");
 	struct admin_submission_view view = { .reason = request_form_or(request, "reason", ""), .note = request_form(request, "note") };
-	int rc = act(request, action);
+	bool asked = false;
+	int rc = check_removal(request, action, &asked);
+	if (asked)
+		return rc;
+	if (!rc)
+		rc = act(request, action);
 	if (!rc)
 		return redirect(request, "/admin/submission/%lld?done=%s", (long long)path_number(request, 0), action);
 	if (rc != ERROR_INPUT)

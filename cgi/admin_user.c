@@ -1,6 +1,7 @@
 /* Users: their roles, bans, links to choose a password, and accounts that an admin makes for others. */
 #include "cgi/admin.h"
 
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
 #include "lib/comparison.h"
@@ -128,12 +129,33 @@ static int store_unban(struct database *db, void *context, struct error *error)
 	return rc ? rc : write_audit(db, change, "user.unban", "may log in and submit again", error);
 }
 
+/* What a user may do afterwards, and what not any more. */
+static struct confirmation question_about_role(const struct user_change *change)
+{
+	static const char *const may[] = {
+		[ROLE_PARTICIPANT] = "Participants submit. They make no leaderboards and cannot change those that they have made, which admins still can.",
+		[ROLE_CREATOR] = "Creators make leaderboards, see everything of their own and may delete them.",
+		[ROLE_ADMIN] = "Admins may do everything: read every source, change and delete every leaderboard, ban, and make others admins.",
+	};
+	struct request *request = change->request;
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Give %s the role %s?", change->user->name, role_name(change->role)), .section = "admin",
+		.button = "Set the role", .back = "/admin/users",
+	};
+	confirmation_says(request, &question, "%s has the role %s now. %s", change->user->name, change->user->role, may[change->role]);
+	return question;
+}
+
 static int change_role(struct user_change *change, struct users_view *view)
 {
-	(void)view;
 	struct request *request = change->request;
 	if (role_from_name(request_form_or(request, "role", ""), &change->role))
 		return fail(request->error, ERROR_INPUT, "Choose a role: participant, creator or admin.");
+	struct confirmation question = question_about_role(change);
+	if (!confirmation_given(request, &question)) {
+		view->asks = true;
+		return confirmation_ask(request, &question);
+	}
 	return database_transaction(request->db, store_role, change, request->error);
 }
 
@@ -205,6 +227,8 @@ static int answer(struct request *request, int rc, struct users_view *view)
 {
 	if (rc && rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc;
+	if (!rc && view->asks)
+		return 0;
 	if (!rc && !view->link)
 		return redirect(request, "/admin/users?done=1");
 	request->status = !rc ? 200 : rc == ERROR_CONFLICT ? 409 : 422;

@@ -1,8 +1,10 @@
-/* Draining, pausing and resuming workers and single devices. */
+/* The workers and their devices: what they do, what waits for them, how they are; draining, pausing and resuming them. */
 #include "cgi/admin_worker.h"
 
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 #include "templates/admin_worker.h"
 
 #include <string.h>
@@ -10,6 +12,28 @@
 enum pause workers_pause_of(const struct fleet_device *device)
 {
 	return (enum pause)(device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
+}
+
+const char *workers_state_of(const struct fleet_device *device)
+{
+	return device->broken_at_ms != TIME_NULL ? "quarantined"
+		: fleet_state(device->online == 1, workers_pause_of(device), device->submission_id != SQL_NULL_INTEGER);
+}
+
+const struct worker_vitals *workers_vitals_of(const struct workers_view *view, const struct fleet_device *device)
+{
+	for (size_t i = 0; i < view->vitals_count; i++)
+		if (strcmp(view->vitals[i].worker, device->worker) == 0 && strcmp(view->vitals[i].uuid, device->uuid) == 0)
+			return &view->vitals[i];
+	return NULL;
+}
+
+const struct host_view *workers_host_of(const struct workers_view *view, const char *worker)
+{
+	for (size_t i = 0; i < view->host_count; i++)
+		if (strcmp(view->hosts[i].worker, worker) == 0 && view->hosts[i].count)
+			return &view->hosts[i];
+	return NULL;
 }
 
 bool workers_run(const struct workers_view *view, size_t first)
@@ -20,16 +44,65 @@ bool workers_run(const struct workers_view *view, size_t first)
 	return false;
 }
 
-static int show(struct request *request, struct workers_view *view)
+/* ---- how they are ---- */
+
+/* A row's minute is that of the day in which it was read. */
+static const struct column VITALS_COLUMNS[] = {
+	TEXT(struct worker_vitals, worker), TEXT(struct worker_vitals, uuid), TIME(struct worker_vitals, at_ms),
+	INTEGER(struct worker_vitals, temperature_c), INTEGER(struct worker_vitals, sm_mhz), INTEGER(struct worker_vitals, memory_mhz),
+	INTEGER(struct worker_vitals, most_temperature_c), INTEGER(struct worker_vitals, errors),
+};
+static const struct statement VITALS = SELECT(struct worker_vitals, VITALS_COLUMNS,
+	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, d.most_temperature_c, d.errors "
+	"FROM (SELECT worker, uuid, MAX(at) AS at, MAX(temperature_c) AS most_temperature_c, CAST(SUM(errors) AS SIGNED) AS errors "
+	"  FROM device_vitals WHERE at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY GROUP BY worker, uuid) d "
+	"LEFT JOIN device_vitals v ON v.worker = d.worker AND v.uuid = d.uuid AND v.minute = HOUR(d.at) * 60 + MINUTE(d.at)");
+
+struct checks_row { const char *worker, *checks; };
+static const struct column CHECKS_COLUMNS[] = { TEXT(struct checks_row, worker), TEXT(struct checks_row, checks) };
+static const struct statement CHECKS = SELECT(struct checks_row, CHECKS_COLUMNS, "SELECT name AS worker, checks FROM workers");
+
+static int read_hosts(struct request *request, struct workers_view *view, struct error *error)
+{
+	struct checks_row *rows;
+	int rc = database_rows(request->db, request->arena, &CHECKS, &rows, &view->host_count, error, "");
+	if (rc)
+		return rc;
+	struct host_view *hosts = arena_array(request->arena, struct host_view, view->host_count + 1);
+	for (size_t i = 0; i < view->host_count; i++) {
+		hosts[i] = (struct host_view){ .worker = rows[i].worker };
+		host_read(request->arena, rows[i].checks, &hosts[i]);
+	}
+	view->hosts = hosts;
+	return 0;
+}
+
+static int read_all(struct request *request, struct workers_view *view, struct error *error)
 {
 	struct fleet_device *devices;
+	struct worker_vitals *vitals;
+	struct wait_line *lines;
+	int rc = fleet_list(request->db, request->arena, &devices, &view->count, error);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &VITALS, &vitals, &view->vitals_count, error, "");
+	if (!rc)
+		rc = wait_lines(request->db, request->arena, &lines, &view->line_count, error);
+	if (rc)
+		return rc;
+	view->devices = devices;
+	view->vitals = vitals;
+	view->lines = lines;
+	return read_hosts(request, view, error);
+}
+
+static int show(struct request *request, struct workers_view *view)
+{
 	struct error own = {0};
-	int rc = fleet_list(request->db, request->arena, &devices, &view->count, &own);
+	int rc = read_all(request, view, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
-	view->devices = devices;
 	struct page page = page_make(request, "Workers", "admin");
 	if (request_query(request, "done"))
 		page.notice = "The change was made; the audit log has it.";
@@ -43,25 +116,90 @@ int page_admin_workers(struct request *request)
 	return show(request, &view);
 }
 
-static int run_action(struct request *request)
+/* ---- what may be done with them ---- */
+
+static const struct pausing { const char *name, *verb; enum pause pause; } PAUSINGS[] = {
+	{ "drain", "Drain", PAUSE_DRAIN }, { "pause", "Pause", PAUSE_PAUSE },
+	{ "quarantine", "Quarantine", PAUSE_QUARANTINE }, { "resume", "Resume", PAUSE_NONE },
+};
+
+struct target { const char *worker, *uuid; }; /* uuid "": all of the worker */
+
+static bool is_meant(const struct target *target, const struct fleet_device *device)
 {
-	static const struct { const char *name; enum pause pause; } actions[] = {
-		{ "drain", PAUSE_DRAIN }, { "pause", PAUSE_PAUSE }, { "resume", PAUSE_NONE },
+	return strcmp(target->worker, device->worker) == 0 && (!*target->uuid || (device->uuid && strcmp(target->uuid, device->uuid) == 0));
+}
+
+static void say_what_stops(struct request *request, struct confirmation *question, enum pause pause, long long running)
+{
+	confirmation_says(request, question, "It takes no jobs until somebody resumes it, also when the worker starts anew. What waits goes to other "
+		"devices of the same model, or goes on waiting.");
+	if (running && pause == PAUSE_DRAIN)
+		confirmation_says(request, question, "%lld job%s on it will end first.", running, running == 1 ? " that runs" : "s that run");
+	else if (running)
+		confirmation_says(request, question, "%lld job%s on it %s stopped and queued again at once; what %s computed so far is lost, and the attempt "
+			"does not count.", running, running == 1 ? " that runs" : "s that run", running == 1 ? "is" : "are", running == 1 ? "it has" : "they have");
+	else
+		confirmation_says(request, question, "Nothing runs on it now.");
+}
+
+/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing is done. */
+static int check_pausing(struct request *request, const struct pausing *pausing, const struct target *target, bool *asked)
+{
+	struct fleet_device *devices;
+	size_t count;
+	long long meant = 0, running = 0;
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "%s %s%s%s?", pausing->verb, target->uuid, *target->uuid ? " of " : "", target->worker),
+		.section = "admin", .button = arena_printf(request->arena, "%s it", pausing->verb), .back = "/admin/workers",
 	};
-	const char *action = request_form_or(request, "action", ""), *worker = request_form_or(request, "worker", "");
-	const char *uuid = request_form_or(request, "device", "");
-	struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	const char *reason = request_form_or(request, "reason", "");
+	bool is_wrong = pausing->pause == PAUSE_QUARANTINE && !text_is_line(reason, fleet_most_reason_bytes);
+	if (is_wrong || pausing->pause == PAUSE_NONE || confirmation_given(request, &question))
+		return 0;
+	int rc = fleet_list(request->db, request->arena, &devices, &count, request->error);
+	for (size_t i = 0; i < count && !rc; i++)
+		if (is_meant(target, &devices[i])) {
+			meant++;
+			running += devices[i].submission_id != SQL_NULL_INTEGER;
+		}
+	if (rc || !meant)
+		return rc;
+	*asked = true;
+	if (pausing->pause == PAUSE_QUARANTINE)
+		confirmation_says(request, &question, "Why: “%s”", reason);
+	say_what_stops(request, &question, pausing->pause, running);
+	return confirmation_ask(request, &question);
+}
+
+static int run_action(struct request *request, bool *asked)
+{
+	const struct target target = { request_form_or(request, "worker", ""), request_form_or(request, "device", "") };
+	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	const char *action = request_form_or(request, "action", "");
 	int64_t given_back;
-	for (size_t i = 0; i < COUNT(actions); i++)
-		if (strcmp(actions[i].name, action) == 0)
-			return actions[i].pause == PAUSE_NONE ? fleet_resume(request->db, worker, uuid, &actor, request->error)
-				: fleet_pause(request->db, worker, uuid, actions[i].pause, &actor, &given_back, request->error);
+	for (size_t i = 0; i < COUNT(PAUSINGS); i++) {
+		if (strcmp(PAUSINGS[i].name, action) != 0)
+			continue;
+		int rc = check_pausing(request, &PAUSINGS[i], &target, asked);
+		if (rc || *asked)
+			return rc;
+		if (PAUSINGS[i].pause == PAUSE_NONE)
+			return fleet_resume(request->db, target.worker, target.uuid, &actor, request->error);
+		if (PAUSINGS[i].pause == PAUSE_QUARANTINE)
+			return fleet_quarantine(request->db, target.worker, target.uuid, request_form_or(request, "reason", ""), &actor, &given_back,
+				request->error);
+		return fleet_pause(request->db, target.worker, target.uuid, PAUSINGS[i].pause, &actor, &given_back, request->error);
+	}
 	return fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }
 
 int action_admin_worker(struct request *request)
 {
-	int rc = run_action(request);
+	bool asked = false;
+	int rc = run_action(request, &asked);
+	if (asked)
+		return rc;
 	if (!rc)
 		return redirect(request, "/admin/workers?done=1");
 	if (rc != ERROR_INPUT && rc != ERROR_NOT_FOUND && rc != ERROR_CONFLICT)

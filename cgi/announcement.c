@@ -1,6 +1,7 @@
 #include "cgi/announcement.h"
 
 #include "cgi/keep.h"
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "lib/clock.h"
 #include "lib/format.h"
@@ -201,6 +202,23 @@ static int end_body(struct database *db, void *context, struct error *error)
 		one.leaderboard ? one.leaderboard : "the whole site", one.text, error);
 }
 
+/* It does not come back, but it can be made once more. */
+static int end_one(struct request *request, bool *asked)
+{
+	struct announcement one;
+	struct confirmation question = { .title = "End this announcement?", .section = "admin", .button = "End it now", .back = "/admin/announcements" };
+	if (confirmation_given(request, &question))
+		return database_transaction(request->db, end_body, request, request->error);
+	int rc = database_row(request->db, request->arena, &ONE, &one, request->error, "i", strtoll(request_form_or(request, "id", ""), NULL, 10));
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no such announcement.") : rc;
+	*asked = true;
+	confirmation_says(request, &question, "“%s”", one.text);
+	confirmation_says(request, &question, "Nobody reads it on %s any more. It stays in this list, and cannot be begun again; a new one can be made.",
+		one.leaderboard ? one.leaderboard : "the front page and on leaderboards");
+	return confirmation_ask(request, &question);
+}
+
 int action_admin_announcement(struct request *request)
 {
 	struct announcements_view view = {
@@ -208,9 +226,12 @@ int action_admin_announcement(struct request *request)
 		.from = request_form_or(request, "from", ""), .until = request_form_or(request, "until", ""),
 	};
 	const char *action = request_form_or(request, "action", "");
+	bool asked = false;
 	int rc = strcmp(action, "make") == 0 ? make(request, &view)
-		: strcmp(action, "end") == 0 ? database_transaction(request->db, end_body, request, request->error)
+		: strcmp(action, "end") == 0 ? end_one(request, &asked)
 		: fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
+	if (asked)
+		return rc;
 	if (!rc)
 		return redirect(request, "/admin/announcements?done=1");
 	if (rc != ERROR_INPUT)

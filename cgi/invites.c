@@ -1,5 +1,6 @@
 /* Invite codes: making, listing and revoking them; and the form in which they are entered. */
 #include "cgi/admin_leaderboard.h"
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "cgi/publishing.h"
 #include "lib/format.h"
@@ -109,17 +110,43 @@ static int make(struct request *request)
 	return rc ? rc : invite_create(request->db, request->arena, &wanted, &actor, &code, request->error);
 }
 
-static int revoke_one(struct request *request)
+/* What is not there is left to the action, which says so. *asked: the answer is missing, so nothing is done. */
+static int check_revoking(struct request *request, int64_t id, bool *asked)
+{
+	struct invite *invites;
+	size_t count, i = 0;
+	struct confirmation question = { .section = "admin", .button = "Revoke it", .back = "/admin/invites" };
+	if (confirmation_given(request, &question))
+		return 0;
+	int rc = invites_list(request->db, request->arena, whose(request), &invites, &count, request->error);
+	while (!rc && i < count && invites[i].id != id)
+		i++;
+	if (rc || i == count)
+		return rc;
+	const struct invite *one = &invites[i];
+	*asked = true;
+	question.title = arena_printf(request->arena, "Revoke the code %s?", one->code);
+	confirmation_says(request, &question, "Nobody can join %s with it any more. It cannot be opened again; a new code can be made.",
+		one->leaderboards ? one->leaderboards : "anything");
+	confirmation_says(request, &question, "It was used %lld time%s; those who came with it stay members.", (long long)one->uses,
+		one->uses == 1 ? "" : "s");
+	return confirmation_ask(request, &question);
+}
+
+static int revoke_one(struct request *request, bool *asked)
 {
 	struct actor actor = actor_of(request);
-	return invite_revoke(request->db, request->arena, strtoll(request_form_or(request, "invite", "0"), NULL, 10), whose(request),
-		&actor, request->error);
+	int64_t id = strtoll(request_form_or(request, "invite", "0"), NULL, 10);
+	int rc = check_revoking(request, id, asked);
+	return rc || *asked ? rc : invite_revoke(request->db, request->arena, id, whose(request), &actor, request->error);
 }
 
 int action_invites(struct request *request)
 {
-	bool revokes = strcmp(request_form_or(request, "action", "make"), "revoke") == 0;
-	int rc = revokes ? revoke_one(request) : make(request);
+	bool revokes = strcmp(request_form_or(request, "action", "make"), "revoke") == 0, asked = false;
+	int rc = revokes ? revoke_one(request, &asked) : make(request);
+	if (asked)
+		return rc;
 	if (!rc)
 		return redirect(request, "/admin/invites?done=%s", revokes ? "revoked" : "made");
 	if (rc != ERROR_INPUT)

@@ -60,7 +60,7 @@ handler page_set_new, action_set_new, page_set, action_set;
 /* admin_review.c: results that are held */
 handler page_review, action_review;
 /* admin_rejudging.c: computing results once more */
-handler page_rejudgings, action_rejudgings, page_rejudging, action_rejudging;
+handler page_rejudgings, action_rejudgings, page_rejudging, action_rejudging, page_rejudged;
 /* judge.c: how times are taken */
 handler page_judge;
 /* publishing.c, invites.c, archive_page.c: who sees a leaderboard, and when it counts */

@@ -2,6 +2,7 @@
 #include "cgi/publishing.h"
 
 #include "cgi/admin_leaderboard.h"
+#include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "lib/format.h"
 #include "lib/scope.h"
@@ -43,9 +44,52 @@ int page_publishing(struct request *request)
 
 /* ---- the form ---- */
 
+static void say_visibility(struct request *request, struct confirmation *question, const struct leaderboard *before, const char *after)
+{
+	if (strcmp(after, "hidden") == 0)
+		confirmation_says(request, question, "To all but its creator and admins there is no such leaderboard any more: its authors do not see their "
+			"own submissions on it, and members do not see it.");
+	else if (strcmp(after, "closed") == 0 && strcmp(before->visibility, "public") == 0)
+		confirmation_says(request, question, "Only its members see it from now on; those who have submitted become members. Links to it lead nowhere for "
+			"all others.");
+}
+
+/* A freeze that lies ahead takes nothing away, and neither does the end of one. */
+static void say_freeze(struct request *request, struct confirmation *question, const struct leaderboard *before, int64_t after_ms)
+{
+	format_text since;
+	bool stands = before->frozen_at_ms != TIME_NULL && before->frozen_at_ms <= now_ms();
+	format_utc(since, after_ms != TIME_NULL ? after_ms : before->frozen_at_ms);
+	if (after_ms != TIME_NULL && after_ms <= now_ms() + 1000)
+		confirmation_says(request, question, "The public ranking stands still as it was %s. What ended or ends later is not ranked, and its times are its "
+			"author’s alone, until the freeze is lifted.", since);
+	else if (stands)
+		confirmation_says(request, question, "All that ended since %s is ranked and seen by everybody at once, which cannot be unseen.", since);
+}
+
+/* What people lose by a change; without sentences it needs no question. All of it can be set back. */
+static struct confirmation question_about(struct request *request, const struct leaderboard *before, const struct publishing *after)
+{
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Change %s for everybody?", before->name), .section = "admin", .button = "Change it",
+		.back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", before->name),
+	};
+	if (strcmp(before->visibility, after->visibility) != 0)
+		say_visibility(request, &question, before, after->visibility);
+	if (before->frozen_at_ms != after->frozen_at_ms)
+		say_freeze(request, &question, before, after->frozen_at_ms);
+	if (after->archived && before->archived_at_ms == TIME_NULL)
+		confirmation_says(request, &question, "It takes no submissions any more and leaves the front page for the archive. What waits or runs ends as it "
+			"would, and its results stay.");
+	return question;
+}
+
 static int save(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
 {
 	struct actor actor = actor_of(request);
+	struct confirmation question = question_about(request, leaderboard, after);
+	if (question.count && !confirmation_given(request, &question))
+		return confirmation_ask(request, &question);
 	return publishing_change(request->db, request->arena, leaderboard, after, &actor, request->error);
 }
 
@@ -87,8 +131,16 @@ static int remove_member(struct request *request, const struct leaderboard *lead
 {
 	(void)after;
 	struct actor actor = actor_of(request);
-	return publishing_remove_member(request->db, request->arena, leaderboard, request_form_or(request, "member", ""), &actor,
-		request->error);
+	const char *name = request_form_or(request, "member", "");
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Remove %s from %s?", name, leaderboard->name), .section = "admin", .what = "the member’s name",
+		.typed = name, .button = "Remove the member", .back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", leaderboard->name),
+	};
+	confirmation_says(request, &question, "While the leaderboard is closed, %s does not see it any more, nor the own submissions there; they stay, and so do "
+		"ranks. A code that is still open lets members come back.", name);
+	if (!confirmation_given(request, &question))
+		return confirmation_ask(request, &question);
+	return publishing_remove_member(request->db, request->arena, leaderboard, name, &actor, request->error);
 }
 
 /* Each begins with what holds and changes a part of it. */
@@ -116,6 +168,8 @@ int action_publishing(struct request *request)
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (!rc)
 		rc = run_action(request, &leaderboard);
+	if (!rc && request->body.length) /* a question */
+		return 0;
 	if (rc != ERROR_INPUT)
 		return rc ? rc : redirect(request, "/admin/leaderboard/%s/publishing?done=1", leaderboard.name);
 	request->status = 422;

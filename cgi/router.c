@@ -114,6 +114,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/rejudgings", action_rejudgings, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/rejudgings/*", page_rejudging, ADMINS, 0 },
 	{ METHOD_POST, "/admin/rejudgings/*", action_rejudging, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/rejudgings/*/*", page_rejudged, ADMINS, 0 },
 	{ METHOD_GET, "/admin/users", page_admin_users, ADMINS, 0 },
 	{ METHOD_POST, "/admin/users", action_admin_user, ADMINS, form_bytes },
 	{ METHOD_POST, "/admin/users/invite", action_admin_invite, ADMINS, form_bytes },

@@ -56,19 +56,18 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct job_row, priority), INTEGER(struct job_row, stopping), INTEGER(struct job_row, silent_s),
 	INTEGER(struct job_row, lease_left_s),
 };
-static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
-	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.engine_reason, "
-	"  j.environment, j.held_at AS held_at_ms, j.released_by, j.held_reason, " SQL_IS_HELD("j") " AS is_held, "
-	"  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, "
-	"  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id "
-	"     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, "
-	"  j.best_before_ns, j.place_before, j.place_after, "
-	"  j.priority, " SQL_IS_STOPPING("j") " AS stopping, "
-	"  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') "
-	"     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s "
-	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
-	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
+#define JOBS_OF(from, whose) SELECT(struct job_row, JOB_COLUMNS, \
+	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.engine_reason, " \
+	"  j.environment, j.held_at AS held_at_ms, j.released_by, j.held_reason, " SQL_IS_HELD("j") " AS is_held, " \
+	"  j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " \
+	"  (SELECT r.place FROM ranking r WHERE r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id " \
+	"     AND r.gpu = j.gpu AND r.user_id = s.user_id AND r.job_id = j.id) AS place, " \
+	"  j.best_before_ns, j.place_before, j.place_after, " \
+	"  j.priority, " SQL_IS_STOPPING("j") " AS stopping, " \
+	"  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') " \
+	"     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s " \
+	"FROM " from " LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
+	"WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
 
 static const struct column STAGE_COLUMNS[] = {
 	INTEGER(struct stage_row, id), INTEGER(struct stage_row, job_id), INTEGER(struct stage_row, position),
@@ -76,10 +75,10 @@ static const struct column STAGE_COLUMNS[] = {
 	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), TEXT(struct stage_row, command),
 	TEXT(struct stage_row, out), TEXT(struct stage_row, err), TEXT(struct stage_row, kernels), TEXT(struct stage_row, conditions),
 };
-static const struct statement STAGES = SELECT(struct stage_row, STAGE_COLUMNS,
-	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.command, "
-	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions "
-	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position");
+#define STAGES_OF(whose) SELECT(struct stage_row, STAGE_COLUMNS, \
+	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.command, " \
+	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions " \
+	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose " = ? ORDER BY t.job_id, t.position")
 
 static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct case_row, stage_id), INTEGER(struct case_row, case_index), TEXT(struct case_row, spec),
@@ -90,11 +89,11 @@ static const struct column CASE_COLUMNS[] = {
 	REAL(struct case_row, own_ns), REAL(struct case_row, gap_ns), INTEGER(struct case_row, blocks),
 	INTEGER(struct case_row, repeated), TEXT(struct case_row, device),
 };
-static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
-	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns, "
-	"  m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, m.repeated, m.device "
-	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
-	"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index");
+#define CASES_OF(whose) SELECT(struct case_row, CASE_COLUMNS, \
+	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
+	"  m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, m.repeated, m.device " \
+	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
+	"WHERE " whose " = ? ORDER BY t.job_id, t.position, m.case_index")
 
 /* Many cases would make a heavy page, so only the first of a submission have a picture. */
 enum { most_pictures = 24 };
@@ -102,10 +101,20 @@ struct samples_row { int64_t stage_id, case_index; struct blob_value samples; };
 static const struct column SAMPLES_COLUMNS[] = {
 	INTEGER(struct samples_row, stage_id), INTEGER(struct samples_row, case_index), BLOB(struct samples_row, samples),
 };
-static const struct statement SAMPLES = SELECT(struct samples_row, SAMPLES_COLUMNS,
-	"SELECT m.stage_id, m.case_index, m.samples "
-	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id "
-	"WHERE j.submission_id = ? AND m.samples IS NOT NULL ORDER BY t.job_id, t.position, m.case_index LIMIT ?");
+#define SAMPLES_OF(whose) SELECT(struct samples_row, SAMPLES_COLUMNS, \
+	"SELECT m.stage_id, m.case_index, m.samples " \
+	"FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
+	"WHERE " whose " = ? AND m.samples IS NOT NULL ORDER BY t.job_id, t.position, m.case_index LIMIT ?")
+
+/* Jobs and all that they found: those of a submission, by its number; and that of a rejudged result which the submission
+ * does not have, by the number of the result. */
+static const struct results_of { struct statement jobs, stages, cases, samples; } OF_SUBMISSION = {
+	JOBS_OF("jobs j JOIN submissions s ON s.id = j.submission_id", "j.submission_id"), STAGES_OF("j.submission_id"),
+	CASES_OF("j.submission_id"), SAMPLES_OF("j.submission_id"),
+}, OF_REJUDGED = {
+	JOBS_OF("jobs j JOIN rejudged_jobs a ON a.id = j.rejudged_id JOIN submissions s ON s.id = a.submission_id", "j.rejudged_id"),
+	STAGES_OF("j.rejudged_id"), CASES_OF("j.rejudged_id"), SAMPLES_OF("j.rejudged_id"),
+};
 
 /* Seen from the submission's side, so its time is always the dividend. */
 static const struct column COMPARISON_COLUMNS[] = {
@@ -161,13 +170,17 @@ static bool is_owner(const struct request *request, const struct submission_row 
 	return request->viewer.id && (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
 }
 
-static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
+static int find_numbered(struct request *request, const struct statement *statement, int64_t id, struct submission_row *row)
 {
-	int64_t id = path_number(request, 0);
 	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "ii", id, request->viewer.id);
 	if (!rc && row->hidden && !is_owner(request, row))
 		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
+}
+
+static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
+{
+	return find_numbered(request, statement, path_number(request, 0), row);
 }
 
 static bool may_see_source(const struct request *request, const struct submission_row *row)
@@ -198,7 +211,7 @@ static void hide_withheld(const struct request *request, const struct submission
 
 static int read_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
 {
-	int rc = database_rows(request->db, request->arena, &JOBS, jobs, count, request->error, "i", row->id);
+	int rc = database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, jobs, count, request->error, "i", row->id);
 	for (size_t i = 0; !rc && i < *count; i++)
 		hide_held(request, row, &(*jobs)[i]), hide_withheld(request, row, &(*jobs)[i]);
 	return rc ? rc : job_words_fill(request, row, *jobs, *count);
@@ -304,27 +317,58 @@ static int read_profiles(struct request *request, const struct submission_row *r
 	return 0;
 }
 
-static int read_view(struct request *request, const struct submission_row *row, struct submission_view *view)
+struct stages { struct stage_row *rows; size_t count; };
+
+/* The stages with their cases, hung onto their jobs. */
+static int read_stages(struct request *request, const struct results_of *of, int64_t number, struct job_row *jobs, size_t job_count,
+	struct stages *stages)
 {
-	struct job_row *jobs;
-	struct stage_row *stages;
+	struct database *db = request->db;
 	struct case_row *cases;
 	struct samples_row *samples;
-	size_t job_count, stage_count, case_count, sample_count;
-	int rc = read_jobs(request, row, &jobs, &job_count);
+	size_t case_count, sample_count;
+	int rc = database_rows(db, request->arena, &of->stages, &stages->rows, &stages->count, request->error, "i", number);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &STAGES, &stages, &stage_count, request->error, "i", row->id);
+		rc = database_rows(db, request->arena, &of->cases, &cases, &case_count, request->error, "i", number);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &CASES, &cases, &case_count, request->error, "i", row->id);
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &SAMPLES, &samples, &sample_count, request->error, "ii", row->id,
-			(int64_t)most_pictures);
+		rc = database_rows(db, request->arena, &of->samples, &samples, &sample_count, request->error, "ii", number, (int64_t)most_pictures);
 	if (rc)
 		return rc;
 	join_samples(request->arena, cases, case_count, samples, sample_count);
-	join_rows(jobs, job_count, stages, stage_count, cases, case_count);
+	join_rows(jobs, job_count, stages->rows, stages->count, cases, case_count);
+	return 0;
+}
+
+int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id, struct submission_row *row,
+	struct submission_view *view)
+{
+	struct job_row *jobs;
+	struct stages stages;
+	int rc = find_numbered(request, &SUBMISSION_AND_TASK, submission_id, row);
+	if (!rc)
+		rc = database_rows(request->db, request->arena, &OF_REJUDGED.jobs, &jobs, &view->job_count, request->error, "i", result_id);
+	if (!rc)
+		rc = read_stages(request, &OF_REJUDGED, result_id, jobs, view->job_count, &stages);
+	if (rc)
+		return rc;
+	view->row = row;
+	view->jobs = jobs;
+	view->may_see_source = view->may_see_output = view->is_admin = true;
+	return 0;
+}
+
+static int read_view(struct request *request, const struct submission_row *row, struct submission_view *view)
+{
+	struct job_row *jobs;
+	struct stages stages;
+	size_t job_count;
+	int rc = read_jobs(request, row, &jobs, &job_count);
+	if (!rc)
+		rc = read_stages(request, &OF_SUBMISSION, row->id, jobs, job_count, &stages);
+	if (rc)
+		return rc;
 	drop_hidden_times(jobs, job_count);
-	rc = read_profiles(request, row, stages, stage_count);
+	rc = read_profiles(request, row, stages.rows, stages.count);
 	if (!rc)
 		rc = read_comparisons(request, row, jobs, job_count);
 	if (rc)
@@ -466,25 +510,37 @@ int submission_of_author(struct request *request, const char *deed, struct submi
 	return rc || request->viewer.id == row->user_id ? rc : fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }
 
-int page_submission_cancel(struct request *request)
+static int show_cancelling(struct request *request, const struct submission_row *row, const char *error)
 {
-	struct submission_row row;
 	struct job_row *jobs;
 	size_t count;
-	int rc = find_own(request, &row);
-	if (!rc)
-		rc = read_jobs(request, &row, &jobs, &count);
+	int rc = read_jobs(request, row, &jobs, &count);
 	if (rc)
 		return rc;
-	struct cancel_form form = { .row = &row, .is_author = request->viewer.id == row.user_id };
+	struct cancel_form form = { .row = row, .is_author = request->viewer.id == row->user_id, .typed = request_form_or(request, "number", ""),
+		.error = error };
 	for (size_t i = 0; i < count; i++) {
 		form.has_begun = form.has_begun || strcmp(jobs[i].state, "queued") != 0;
 		if (can_be_cancelled(&jobs[i]))
 			*(strcmp(jobs[i].state, "running") == 0 ? &form.running : &form.waiting) += 1;
 	}
-	struct page page = page_make(request, arena_printf(request->arena, "Cancel submission %lld", (long long)row.id), "leaderboards");
+	struct page page = page_make(request, arena_printf(request->arena, "Cancel submission %lld", (long long)row->id), "leaderboards");
 	submission_cancel_page(&request->body, &page, &form);
 	return 0;
+}
+
+int page_submission_cancel(struct request *request)
+{
+	struct submission_row row;
+	int rc = find_own(request, &row);
+	return rc ? rc : show_cancelling(request, &row, NULL);
+}
+
+/* What is somebody else's needs its number, typed. */
+static bool may_go(const struct request *request, const struct submission_row *row)
+{
+	return request->viewer.id == row->user_id
+		|| strcmp(request_form_or(request, "number", ""), arena_printf(request->arena, "%lld", (long long)row->id)) == 0;
 }
 
 int action_submission_cancel(struct request *request)
@@ -493,6 +549,11 @@ int action_submission_cancel(struct request *request)
 	struct cancellation done;
 	struct actor actor = { request->viewer.id, request->viewer.name, request->address };
 	int rc = find_own(request, &row);
+	if (!rc && !may_go(request, &row)) {
+		request->status = 422;
+		return show_cancelling(request, &row, arena_printf(request->arena, "This is not its number, so nothing was cancelled; type %lld.",
+			(long long)row.id));
+	}
 	if (!rc)
 		rc = submission_cancel(request->db, row.id, row.user_id, &actor, &done, request->error);
 	return rc ? rc : redirect(request, "/submission/%lld?cancelled=%s", (long long)row.id,

@@ -97,7 +97,13 @@ struct cancel_form {
 	int64_t waiting, running;     /* jobs */
 	bool has_begun;               /* one of its jobs has */
 	bool is_author;
+	const char *typed, *error;    /* of the number, which an admin types; error NULL: none */
 };
+
+/* For admins: the job of a rejudged result that its submission does not have, the new one before it is applied and the old one
+ * afterwards, with all that it found. Its `words` are for the caller to fill; there is none when job_count is 0. */
+int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id, struct submission_row *row,
+	struct submission_view *view);
 
 /* The submission of the address, if it is the viewer's own. ERROR_NOT_FOUND, ERROR_FORBIDDEN with a sentence that ends in
  * `deed`: "withdraw a submission". */

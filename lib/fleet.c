@@ -2,6 +2,7 @@
 
 #include "lib/quote.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 #include "lib/user.h"
 
 #include <string.h>
@@ -10,13 +11,14 @@ static const struct column DEVICE_COLUMNS[] = {
 	INTEGER(struct fleet_device, worker_id), TEXT(struct fleet_device, worker), INTEGER(struct fleet_device, online),
 	TIME(struct fleet_device, seen_at_ms), TEXT(struct fleet_device, uuid), TEXT(struct fleet_device, model),
 	TEXT(struct fleet_device, product), INTEGER(struct fleet_device, worker_pause), INTEGER(struct fleet_device, device_pause),
-	TEXT(struct fleet_device, paused_by), INTEGER(struct fleet_device, submission_id), INTEGER(struct fleet_device, rival_id),
+	TEXT(struct fleet_device, paused_by), TEXT(struct fleet_device, reason), TIME(struct fleet_device, broken_at_ms), INTEGER(struct fleet_device, submission_id), INTEGER(struct fleet_device, rival_id),
 	TEXT(struct fleet_device, progress),
 };
 static const struct statement DEVICES = SELECT(struct fleet_device, DEVICE_COLUMNS,
 	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, "
 	"  g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
-	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, "
+	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, COALESCE(one.reason, g.quarantine_reason) AS reason, "
+	"  g.quarantined_at AS broken_at_ms, "
 	"  COALESCE(j.submission_id, c.challenger_id, a.submission_id) AS submission_id, c.incumbent_id AS rival_id, j.progress "
 	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
 	"LEFT JOIN pauses whole ON whole.worker = w.name AND whole.uuid = '' "
@@ -34,6 +36,8 @@ const char *fleet_state(bool online, enum pause pause, bool runs)
 {
 	if (!online)
 		return "offline";
+	if (pause == PAUSE_QUARANTINE)
+		return "quarantined";
 	if (pause == PAUSE_PAUSE)
 		return "paused";
 	return pause == PAUSE_NONE ? "online" : runs ? "draining" : "drained";
@@ -49,8 +53,8 @@ static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
 static const struct statement DEVICE = SELECT(struct found, FOUND_COLUMNS,
 	"SELECT worker_id AS id FROM gpus WHERE worker_id = ? AND uuid = ?");
 static const struct statement PUT_PAUSE = COMMAND(
-	"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
-	"kind = VALUES(kind), paused_by = VALUES(paused_by), paused_at = UTC_TIMESTAMP(3)");
+	"INSERT INTO pauses (worker, uuid, kind, paused_by, reason) VALUES (?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
+	"kind = VALUES(kind), paused_by = VALUES(paused_by), reason = VALUES(reason), paused_at = UTC_TIMESTAMP(3)");
 static const struct statement DELETE_PAUSE = COMMAND("DELETE FROM pauses WHERE worker = ? AND uuid = ?");
 
 static const struct statement LOCK_RUNNING = SELECT(struct found, FOUND_COLUMNS,
@@ -65,7 +69,15 @@ struct change {
 	const char *worker, *uuid;
 	enum pause pause;
 	const struct actor *actor;
+	const char *reason;
 	int64_t given_back;
+};
+
+/* What each kind is called in the tables, and what its entry in the audit log says. */
+static const struct { const char *kind, *action, *detail; } KINDS[] = {
+	[PAUSE_DRAIN] = { "drain", "worker.drain", "takes no jobs; what runs ends first" },
+	[PAUSE_PAUSE] = { "pause", "worker.pause", "takes no jobs" },
+	[PAUSE_QUARANTINE] = { "quarantine", "worker.quarantine", "in quarantine" },
 };
 
 /* The columns of names are ASCII; other text could not be compared with them. */
@@ -99,7 +111,8 @@ static int give_back(struct database *db, struct arena *arena, struct change *ch
 {
 	struct found *jobs;
 	size_t count;
-	const char *reason = *change->uuid
+	const char *reason = change->pause == PAUSE_QUARANTINE
+		? arena_printf(arena, "the device that it ran on was put into quarantine by an admin (worker %s).", change->worker) : *change->uuid
 		? arena_printf(arena, "the device that it ran on was paused by an admin (worker %s).", change->worker)
 		: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
 	int rc = database_rows(db, arena, &LOCK_RUNNING, &jobs, &count, error, "ss", change->worker, change->uuid);
@@ -125,27 +138,44 @@ static int pause_body(struct database *db, void *context, struct error *error)
 	cleanup_arena struct arena *arena = arena_new();
 	struct change *change = context;
 	struct found worker;
-	bool gives_back = change->pause == PAUSE_PAUSE;
+	bool gives_back = change->pause != PAUSE_DRAIN;
 	int rc = lock_worker(db, arena, change, &worker, error);
 	if (!rc)
 		rc = check_device(db, arena, change, worker.id, error);
 	if (!rc)
-		rc = database_execute(db, &PUT_PAUSE, error, "ssss", change->worker, change->uuid, gives_back ? "pause" : "drain",
-			change->actor->name);
+		rc = database_execute(db, &PUT_PAUSE, error, "sssss", change->worker, change->uuid, KINDS[change->pause].kind,
+			change->actor->name, change->reason);
 	if (!rc && gives_back)
 		rc = give_back(db, arena, change, error);
 	if (rc)
 		return rc;
-	return write_audit(db, arena, change, gives_back ? "worker.pause" : "worker.drain", gives_back
-		? arena_printf(arena, "takes no jobs; %lld running given back", (long long)change->given_back)
-		: "takes no jobs; what runs ends first", error);
+	const char *detail = KINDS[change->pause].detail;
+	if (gives_back)
+		detail = arena_printf(arena, "%s; %lld running given back%s%s", detail, (long long)change->given_back, change->reason ? ": " : "",
+			change->reason ? change->reason : "");
+	return write_audit(db, arena, change, KINDS[change->pause].action, detail, error);
 }
 
 int fleet_pause(struct database *db, const char *worker, const char *uuid, enum pause pause, const struct actor *actor,
 	int64_t *given_back, struct error *error)
 {
-	struct change change = { worker, uuid, pause, actor, 0 };
+	struct change change = { .worker = worker, .uuid = uuid, .pause = pause, .actor = actor };
 	int rc = database_transaction(db, pause_body, &change, error);
+	*given_back = change.given_back;
+	return rc;
+}
+
+int fleet_quarantine(struct database *db, const char *worker, const char *uuid, const char *reason, const struct actor *actor,
+	int64_t *given_back, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct change change = { .worker = worker, .uuid = uuid, .pause = PAUSE_QUARANTINE, .actor = actor };
+	int rc = !*uuid ? fail(error, ERROR_INPUT, "Single devices are put into quarantine; pause the worker instead.")
+		: text_is_line(reason, fleet_most_reason_bytes) ? 0
+		: fail_field(error, "reason", "Say why it is put into quarantine, in one line of %d bytes at most.", fleet_most_reason_bytes);
+	change.reason = reason;
+	if (!rc)
+		rc = database_transaction(db, pause_body, &change, error);
 	*given_back = change.given_back;
 	return rc;
 }

@@ -239,11 +239,6 @@ static const char *yes_or_no(bool truth)
 	return truth ? "yes" : "no";
 }
 
-static const char *own_quota_words(struct arena *arena, const struct quota *quota)
-{
-	return quota->most ? quota_words(arena, quota) : "the site's";
-}
-
 static int note_quotas(struct database *db, const struct change *change, struct buffer *notes, struct error *error)
 {
 	struct arena *arena = change->arena;
@@ -252,7 +247,7 @@ static int note_quotas(struct database *db, const struct change *change, struct 
 	int rc = after ? quotas_of_leaderboard(db, arena, change->id, before, error) : 0;
 	for (size_t i = 0; after && i < quota_modes && !rc; i++)
 		note(notes, before[i].most != after[i].most || (after[i].most && before[i].hours != after[i].hours),
-			arena_printf(arena, "%s quota", quota_mode(i)), own_quota_words(arena, &before[i]), own_quota_words(arena, &after[i]));
+			arena_printf(arena, "%s quota", quota_mode(i)), quota_own_words(arena, &before[i]), quota_own_words(arena, &after[i]));
 	return rc;
 }
 

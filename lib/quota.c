@@ -1,7 +1,9 @@
 #include "lib/quota.h"
 
 #include "lib/format.h"
+#include "lib/leaderboard.h"
 #include "lib/scope.h"
+#include "lib/user.h"
 
 #include <string.h>
 
@@ -62,6 +64,47 @@ int quotas_store(struct database *db, int64_t leaderboard_id, const struct quota
 	return rc;
 }
 
+const char *quota_own_words(struct arena *arena, const struct quota *quota)
+{
+	return quota->most ? quota_words(arena, quota) : "the site's";
+}
+
+struct locked { int64_t id; };
+static const struct column LOCKED_COLUMNS[] = { INTEGER(struct locked, id) };
+static const struct statement LOCK_LEADERBOARD = SELECT(struct locked, LOCKED_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+
+static int set_body(struct database *db, void *context, struct error *error)
+{
+	const struct quota_order *order = context;
+	const struct actor *by = order->by;
+	cleanup_arena struct arena *arena = arena_new();
+	struct quota quotas[quota_modes], before;
+	struct locked locked;
+	int rc = database_row(db, arena, &LOCK_LEADERBOARD, &locked, error, "i", order->leaderboard_id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", order->leaderboard);
+	if (!rc)
+		rc = quotas_of_leaderboard(db, arena, order->leaderboard_id, quotas, error);
+	if (rc)
+		return rc;
+	before = quotas[order->mode];
+	if (before.most == order->quota.most && (!before.most || before.hours == order->quota.hours))
+		return 0;
+	quotas[order->mode] = order->quota;
+	rc = quotas_store(db, order->leaderboard_id, quotas, error);
+	return rc ? rc : audit(db, by->id, by->name, by->address, "leaderboard.update", order->leaderboard, arena_printf(arena,
+		"%s quota: %s, was %s", MODES[order->mode], quota_own_words(arena, &order->quota), quota_own_words(arena, &before)), error);
+}
+
+int quota_set(struct database *db, const struct quota_order *order, struct error *error)
+{
+	struct quota_order copy = *order;
+	const struct quota *quota = &order->quota;
+	if (quota->most < 0 || quota->most > quota_most || (quota->most && (quota->hours < 1 || quota->hours > quota_most_hours)))
+		return fail_field(error, "quota", "A quota is a whole number of submissions from 1 to %d in 1 to %d hours.", quota_most, quota_most_hours);
+	return database_transaction(db, set_body, &copy, error);
+}
+
 /* ---- of a user ---- */
 
 /* Of the newest that count, as many as may be in the window: when that many are there, the oldest of them has to leave
@@ -97,7 +140,8 @@ int quota_uses(struct database *db, struct arena *arena, const struct config *co
 	struct quota quotas[quota_modes];
 	int rc = quotas_of_leaderboard(db, arena, leaderboard_id, quotas, error);
 	for (size_t mode = 0; mode < quota_modes && !rc; mode++) {
-		uses[mode] = (struct quota_use){ .mode = MODES[mode], .quota = quotas[mode].most ? quotas[mode] : quota_of_site(config, mode) };
+		bool of_site = !quotas[mode].most;
+		uses[mode] = (struct quota_use){ .mode = MODES[mode], .quota = of_site ? quota_of_site(config, mode) : quotas[mode], .of_site = of_site };
 		rc = read_use(db, arena, leaderboard_id, user_id, &uses[mode], error);
 	}
 	return rc;
@@ -126,8 +170,9 @@ static int refuse(const struct quota_request *request, const struct quota_use *u
 	int64_t now = now_ms(), at = now + use->wait_s * 1000;
 	format_utc(when, at);
 	format_relative(in, at, now);
-	return fail(error, ERROR_LIMIT, "Your quota of %s submissions to %s is used up: it is %s, and %lld of yours count. The next is "
-		"possible %s, at %s.", use->mode, request->leaderboard, quota_words(arena, &use->quota), (long long)use->used, in, when);
+	return fail(error, ERROR_LIMIT, "Your quota of %s submissions to %s is used up: %s allows %s, and %lld of yours count. The next is "
+		"possible %s, at %s.", use->mode, request->leaderboard, use->of_site ? "this site" : "this leaderboard",
+		quota_words(arena, &use->quota), (long long)use->used, in, when);
 }
 
 int quota_check(struct database *db, struct arena *arena, const struct config *config, const struct quota_request *request,

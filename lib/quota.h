@@ -12,6 +12,7 @@
 #include "lib/database.h"
 #include "lib/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,11 +29,22 @@ struct quota quota_of_site(const struct config *config, size_t mode);
 /* The leaderboard's own, in the order of quota_mode. */
 int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id, struct quota quotas[static quota_modes],
 	struct error *error);
+/* Replaces all of them, in the caller's transaction. */
 int quotas_store(struct database *db, int64_t leaderboard_id, const struct quota quotas[static quota_modes], struct error *error);
+
+/* Sets one of them (most 0: the site's from now on), with an entry in the audit log where it differs. The error's field is quota;
+ * ERROR_NOT_FOUND when there is no such leaderboard any more. */
+struct actor;
+struct quota_order { int64_t leaderboard_id; const char *leaderboard; size_t mode; struct quota quota; const struct actor *by; };
+int quota_set(struct database *db, const struct quota_order *order, struct error *error);
+
+/* What stands in the audit log of a leaderboard's own: quota_words, or "the site's". */
+const char *quota_own_words(struct arena *arena, const struct quota *quota);
 
 struct quota_use {
 	const char *mode;
 	struct quota quota;      /* that holds: the leaderboard's, else the site's */
+	bool of_site;
 	int64_t used;            /* in the window until now */
 	int64_t wait_s;          /* until one more is possible; 0: now */
 };

@@ -1,5 +1,6 @@
 #include "lib/rejudging.h"
 
+#include "lib/format.h"
 #include "lib/quote.h"
 #include "lib/ranking.h"
 #include "lib/scope.h"
@@ -17,28 +18,34 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 
 /* ---- starting ---- */
 
+/* So that two who ask for the same results at once do not both get them. */
 static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
+static const struct statement LOCK_LEADERBOARDS_OF = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM leaderboards WHERE id IN (SELECT leaderboard_id FROM submissions WHERE user_id = ?) ORDER BY id FOR UPDATE");
 static const struct column NAME_COLUMNS[] = { TEXT(struct leaderboard, name) };
 static const struct statement LEADERBOARD_OF = SELECT(struct leaderboard, NAME_COLUMNS,
 	"SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = ?");
-static const struct statement PUT = COMMAND("INSERT INTO rejudgings (leaderboard_id, scope, made_by) VALUES (?, ?, ?)");
+static const struct statement PUT = COMMAND("INSERT INTO rejudgings (leaderboard_id, user_id, scope, made_by) VALUES (?, ?, ?, ?)");
 
 /* One more than are allowed, so that too many are known as such. */
-#define TAKE(from, where) \
+#define TAKE(from, place, where) \
 	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT ?, s.id, j.gpu, j.id FROM " from \
-	" WHERE s.leaderboard_id = ? AND ? IN ('', j.gpu) AND " where " AND j.state IN ('done', 'failed') " \
+	" WHERE " place " AND ? IN ('', j.gpu) AND " where " AND j.state IN ('done', 'failed') " \
 	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = s.user_id AND u.deleted_at IS NOT NULL) " \
 	"AND NOT EXISTS (SELECT 1 FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id " \
 	"  WHERE r.submission_id = s.id AND r.gpu = j.gpu AND g.state = 'open') ORDER BY s.id, j.id LIMIT ?"
 #define OF_SUBMISSIONS "submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN jobs j ON j.submission_id = s.id"
+#define ON_ONE "s.leaderboard_id = ?"
+#define ON_EVERY "0 = ?"
 #define IS_CURRENT "s.task_version_id = l.task_version_id AND s.mode = 'ranked'"
-static const struct statement TAKE_SUBMISSION = COMMAND(TAKE(OF_SUBMISSIONS, "s.id = ?"));
-static const struct statement TAKE_USER = COMMAND(TAKE(OF_SUBMISSIONS, IS_CURRENT " AND s.user_id = ?"));
-static const struct statement TAKE_ALL = COMMAND(TAKE(OF_SUBMISSIONS, IS_CURRENT " AND ? = 0"));
+static const struct statement TAKE_SUBMISSION = COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, "s.id = ?"));
+static const struct statement TAKE_USER = COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND s.user_id = ?"));
+static const struct statement TAKE_EVERYWHERE = COMMAND(TAKE(OF_SUBMISSIONS, ON_EVERY, IS_CURRENT " AND s.user_id = ?"));
+static const struct statement TAKE_ALL = COMMAND(TAKE(OF_SUBMISSIONS, ON_ONE, IS_CURRENT " AND ? = 0"));
 static const struct statement TAKE_TOP = COMMAND(TAKE(
 	"ranking k JOIN leaderboards l ON l.id = k.leaderboard_id AND l.task_version_id = k.task_version_id "
-	"JOIN submissions s ON s.id = k.submission_id JOIN jobs j ON j.id = k.job_id AND j.submission_id = s.id", "k.position <= ?"));
+	"JOIN submissions s ON s.id = k.submission_id JOIN jobs j ON j.id = k.job_id AND j.submission_id = s.id", ON_ONE, "k.position <= ?"));
 
 static const struct statement PUT_JOBS = COMMAND(
 	"INSERT INTO jobs (rejudged_id, user_id, gpu, priority) SELECT id, 0, gpu, ? FROM rejudged_jobs WHERE rejudging_id = ? ORDER BY id");
@@ -49,8 +56,11 @@ static const struct statement KNOW_JOBS = COMMAND(
 struct taking {
 	const struct rejudging_order *order;
 	const struct statement *take;
-	int64_t leaderboard_id, number;
-	const char *leaderboard, *words;
+	int64_t number;
+	const char *leaderboard;     /* NULL: every one */
+	int64_t leaderboard_id;      /* 0: every one that user_id has submitted to */
+	int64_t user_id;
+	const char *subject, *words; /* subject: of the entry in the audit log */
 	int64_t id;                  /* of the rejudging, when it is stored */
 };
 
@@ -77,7 +87,20 @@ static int plan_user(struct database *db, struct arena *arena, struct taking *ta
 		return rc == ERROR_NOT_FOUND ? fail_field(error, "user", "There is no user named %s.", quote(arena, name)) : rc;
 	taking->take = &TAKE_USER;
 	taking->number = user.id;
+	taking->subject = user.name;
 	taking->words = arena_printf(arena, "every ranked result of %s", user.name);
+	return 0;
+}
+
+static int plan_everywhere(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
+{
+	int rc = plan_user(db, arena, taking, error);
+	if (rc)
+		return rc;
+	taking->take = &TAKE_EVERYWHERE;
+	taking->user_id = taking->number;
+	taking->leaderboard = NULL;
+	taking->words = arena_printf(arena, "%s on every leaderboard", taking->words);
 	return 0;
 }
 
@@ -107,7 +130,8 @@ static const struct scope {
 	int (*plan)(struct database *db, struct arena *arena, struct taking *taking, struct error *error);
 } SCOPES[] = {
 	[REJUDGE_SUBMISSION] = { "submission", plan_submission }, [REJUDGE_USER] = { "user", plan_user },
-	[REJUDGE_TOP] = { "top", plan_top }, [REJUDGE_ALL] = { "all", plan_all },
+	[REJUDGE_EVERYWHERE] = { "everywhere", plan_everywhere }, [REJUDGE_TOP] = { "top", plan_top },
+	[REJUDGE_ALL] = { "all", plan_all },
 };
 
 int rejudging_scope_from_name(const char *name, enum rejudging_scope *scope)
@@ -136,17 +160,24 @@ static int take_results(struct database *db, const struct taking *taking, int64_
 	return 0;
 }
 
+static int lock_places(struct database *db, struct arena *arena, const struct taking *taking, struct error *error)
+{
+	struct id_row *locked;
+	size_t count;
+	return database_rows(db, arena, taking->user_id ? &LOCK_LEADERBOARDS_OF : &LOCK_LEADERBOARD, &locked, &count, error, "i",
+		taking->user_id ? taking->user_id : taking->leaderboard_id);
+}
+
 static int start_body(struct database *db, void *context, struct error *error)
 {
 	struct taking *taking = context;
 	const struct actor *by = taking->order->by;
 	cleanup_arena struct arena *arena = arena_new();
-	struct id_row locked;
 	int64_t count = 0;
-	/* So that two who ask for the same results at once do not both get them. */
-	int rc = database_row(db, arena, &LOCK_LEADERBOARD, &locked, error, "i", taking->leaderboard_id);
+	int rc = lock_places(db, arena, taking, error);
 	if (!rc)
-		rc = database_execute(db, &PUT, error, "iss", taking->leaderboard_id, taking->words, by->name);
+		rc = database_execute(db, &PUT, error, "iiss", taking->user_id ? SQL_NULL_INTEGER : taking->leaderboard_id,
+			taking->user_id ? taking->user_id : SQL_NULL_INTEGER, taking->words, by->name);
 	taking->id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = take_results(db, taking, &count, error);
@@ -154,17 +185,19 @@ static int start_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &PUT_JOBS, error, "ii", (int64_t)priority, taking->id);
 	if (!rc)
 		rc = database_execute(db, &KNOW_JOBS, error, "i", taking->id);
-	return rc ? rc : audit(db, by->id, by->name, by->address, "rejudging.start", taking->leaderboard,
+	return rc ? rc : audit(db, by->id, by->name, by->address, "rejudging.start", taking->subject,
 		arena_printf(arena, "rejudging %lld: %s, %lld results", (long long)taking->id, taking->words, (long long)count), error);
 }
 
 static int find_leaderboard(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
 {
 	struct leaderboard leaderboard;
+	if (taking->user_id)
+		return 0;
 	int rc = text_is_leaderboard_name(taking->leaderboard) ? leaderboard_by_name(db, arena, taking->leaderboard, &leaderboard, error) : ERROR_NOT_FOUND;
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail_field(error, "leaderboard", "Choose a leaderboard.") : rc;
-	taking->leaderboard = leaderboard.name;
+	taking->subject = leaderboard.name;
 	taking->leaderboard_id = leaderboard.id;
 	return 0;
 }
@@ -188,18 +221,20 @@ int rejudging_start(struct database *db, struct arena *arena, const struct rejud
 /* ---- reading ---- */
 
 static const struct column REJUDGING_COLUMNS[] = {
-	INTEGER(struct rejudging, id), INTEGER(struct rejudging, leaderboard_id), TEXT(struct rejudging, leaderboard),
-	TEXT(struct rejudging, scope), TEXT(struct rejudging, state), TEXT(struct rejudging, made_by), TEXT(struct rejudging, ended_by),
-	TIME(struct rejudging, made_at_ms), TIME(struct rejudging, ended_at_ms), INTEGER(struct rejudging, jobs),
-	INTEGER(struct rejudging, waiting), INTEGER(struct rejudging, useless),
+	INTEGER(struct rejudging, id), TEXT(struct rejudging, leaderboard), TEXT(struct rejudging, subject), TEXT(struct rejudging, scope),
+	TEXT(struct rejudging, state), TEXT(struct rejudging, made_by), TEXT(struct rejudging, ended_by), TIME(struct rejudging, made_at_ms),
+	TIME(struct rejudging, ended_at_ms), INTEGER(struct rejudging, jobs), INTEGER(struct rejudging, waiting),
+	INTEGER(struct rejudging, useless), TEXT(struct rejudging, frozen),
 };
+#define IS_FROZEN(leaderboard) leaderboard ".frozen_at <= UTC_TIMESTAMP(3)"
 /* Before it is applied the new jobs own what is waiting; afterwards none is. */
 #define REJUDGING(from) \
-	"SELECT g.id, g.leaderboard_id, l.name AS leaderboard, g.scope, g.state, g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
+	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
 	"  g.ended_at AS ended_at_ms, COUNT(r.id) AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
-	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless " \
-	"FROM " from " JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id " \
-	"LEFT JOIN jobs j ON j.id = r.new_job_id "
+	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless, " \
+	"  MIN(IF(g.state = 'open' AND " IS_FROZEN("b") ", b.name, NULL)) AS frozen " \
+	"FROM " from " LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id " \
+	"LEFT JOIN jobs j ON j.id = r.new_job_id LEFT JOIN submissions s ON s.id = r.submission_id LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
 	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g") "GROUP BY g.id ORDER BY g.id DESC");
 static const struct statement FIND = SELECT(struct rejudging, REJUDGING_COLUMNS,
@@ -218,18 +253,21 @@ int rejudging_find(struct database *db, struct arena *arena, int64_t id, struct 
 }
 
 static const struct column RESULT_COLUMNS[] = {
-	INTEGER(struct rejudged_result, submission_id), TEXT(struct rejudged_result, user), TEXT(struct rejudged_result, gpu),
+	INTEGER(struct rejudged_result, id), INTEGER(struct rejudged_result, submission_id), TEXT(struct rejudged_result, leaderboard),
+	TEXT(struct rejudged_result, user), TEXT(struct rejudged_result, gpu),
 	TEXT(struct rejudged_result, old_verdict), REAL(struct rejudged_result, old_score_ns), REAL(struct rejudged_result, old_score_err_ns),
 	TEXT(struct rejudged_result, state), TEXT(struct rejudged_result, verdict), TEXT(struct rejudged_result, reason),
 	TEXT(struct rejudged_result, progress), REAL(struct rejudged_result, score_ns), REAL(struct rejudged_result, score_err_ns),
 	INTEGER(struct rejudged_result, differs),
 };
-static const struct statement RESULTS = SELECT(struct rejudged_result, RESULT_COLUMNS,
-	"SELECT r.submission_id, u.name AS user, r.gpu, o.verdict AS old_verdict, o.score_ns AS old_score_ns, o.score_err_ns AS old_score_err_ns, "
-	"  n.state, n.verdict, n.reason, n.progress, n.score_ns, n.score_err_ns, "
-	"  n.state = 'done' AND NOT (n.verdict <=> o.verdict) AS differs "
-	"FROM rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id "
-	"LEFT JOIN jobs o ON o.id = r.old_job_id WHERE r.rejudging_id = ? ORDER BY differs DESC, r.id LIMIT ? OFFSET ?");
+#define RESULTS_OF(which) SELECT(struct rejudged_result, RESULT_COLUMNS, \
+	"SELECT r.id, r.submission_id, l.name AS leaderboard, u.name AS user, r.gpu, o.verdict AS old_verdict, o.score_ns AS old_score_ns, o.score_err_ns AS old_score_err_ns, " \
+	"  n.state, n.verdict, n.reason, n.progress, n.score_ns, n.score_err_ns, " \
+	"  n.state = 'done' AND NOT (n.verdict <=> o.verdict) AS differs " \
+	"FROM rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id LEFT JOIN jobs o ON o.id = r.old_job_id WHERE r.rejudging_id = ? " which)
+static const struct statement RESULTS = RESULTS_OF("ORDER BY differs DESC, r.id LIMIT ? OFFSET ?");
+static const struct statement RESULT = RESULTS_OF("AND r.id = ?");
 
 int rejudging_results(struct database *db, struct arena *arena, int64_t id, int64_t first, int64_t most,
 	struct rejudged_result **results, size_t *count, struct error *error)
@@ -237,16 +275,31 @@ int rejudging_results(struct database *db, struct arena *arena, int64_t id, int6
 	return database_rows(db, arena, &RESULTS, results, count, error, "iii", id, most, first);
 }
 
+int rejudging_result(struct database *db, struct arena *arena, int64_t id, int64_t result_id, struct rejudged_result *result,
+	struct error *error)
+{
+	int rc = database_row(db, arena, &RESULT, result, error, "ii", id, result_id);
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "This rejudging has no such result.") : rc;
+}
+
 /* ---- applying ---- */
 
 static const struct column STATE_COLUMNS[] = {
-	INTEGER(struct rejudging, id), INTEGER(struct rejudging, leaderboard_id), TEXT(struct rejudging, leaderboard),
-	TEXT(struct rejudging, scope), TEXT(struct rejudging, state),
+	INTEGER(struct rejudging, id), TEXT(struct rejudging, subject), TEXT(struct rejudging, scope), TEXT(struct rejudging, state),
 };
 /* Of two admins the first wins. */
 static const struct statement LOCK = SELECT(struct rejudging, STATE_COLUMNS,
-	"SELECT g.id, g.leaderboard_id, l.name AS leaderboard, g.scope, g.state FROM rejudgings g JOIN leaderboards l ON l.id = g.leaderboard_id "
-	"WHERE g.id = ? FOR UPDATE");
+	"SELECT g.id, COALESCE(l.name, u.name) AS subject, g.scope, g.state FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"LEFT JOIN users u ON u.id = g.user_id WHERE g.id = ? FOR UPDATE");
+/* Of what it has results of; locked, so that none is frozen before this is over. */
+struct place { int64_t id, is_frozen, frozen_at_ms; const char *name; };
+static const struct column PLACE_COLUMNS[] = {
+	INTEGER(struct place, id), INTEGER(struct place, is_frozen), TIME(struct place, frozen_at_ms), TEXT(struct place, name),
+};
+static const struct statement LOCK_PLACES = SELECT(struct place, PLACE_COLUMNS,
+	"SELECT l.id, COALESCE(" IS_FROZEN("l") ", FALSE) AS is_frozen, l.frozen_at AS frozen_at_ms, l.name FROM leaderboards l "
+	"WHERE l.id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
+	"ORDER BY l.id FOR UPDATE");
 static const struct statement WAITING = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT COUNT(*) AS id FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");
@@ -277,14 +330,40 @@ static int check_ended(struct database *db, struct arena *arena, int64_t id, str
 		: fail(error, ERROR_CONFLICT, "%lld of its jobs have not ended yet; apply it when they have, or discard it.", (long long)waiting.id);
 }
 
-/* The new results take the places of the old ones, and the rankings follow. */
-static int exchange(struct database *db, const struct rejudging *rejudging, int64_t *exchanged, struct error *error)
+static int check_thawed(const struct place *places, size_t count, struct error *error)
 {
-	int rc = database_execute(db, &TAKE_OLD_OUT, error, "i", rejudging->id);
+	format_text since;
+	for (size_t i = 0; i < count; i++)
+		if (places[i].is_frozen == 1) {
+			format_utc(since, places[i].frozen_at_ms);
+			return fail(error, ERROR_CONFLICT, "The ranking of %s is frozen since %s, and the new results ended after that, so applying them "
+				"would only take entries out of it. Lift the freeze first, or discard the rejudging.", places[i].name, since);
+		}
+	return 0;
+}
+
+/* The new results take the places of the old ones, and the rankings follow. */
+static int exchange(struct database *db, struct arena *arena, int64_t id, int64_t *exchanged, struct error *error)
+{
+	struct place *places;
+	size_t count;
+	int rc = database_rows(db, arena, &LOCK_PLACES, &places, &count, error, "i", id);
 	if (!rc)
-		rc = database_execute(db, &PUT_NEW_IN, error, "i", rejudging->id);
+		rc = check_thawed(places, count, error);
+	if (!rc)
+		rc = database_execute(db, &TAKE_OLD_OUT, error, "i", id);
+	if (!rc)
+		rc = database_execute(db, &PUT_NEW_IN, error, "i", id);
 	*exchanged = (int64_t)database_affected(db);
-	return rc ? rc : ranking_renew(db, rejudging->leaderboard_id, error);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = ranking_renew(db, places[i].id, error);
+	return rc;
+}
+
+int rejudging_check_name(const struct rejudging *rejudging, const char *typed, struct error *error)
+{
+	return strcmp(typed, rejudging->subject) == 0 ? 0 : fail_field(error, "name", "This is not the %s’s name, so nothing was changed; type %s.",
+		rejudging->leaderboard ? "leaderboard" : "user", rejudging->subject);
 }
 
 struct ending { int64_t id; const struct actor *by; };
@@ -293,7 +372,7 @@ static int write_audit(struct database *db, const struct ending *ending, const s
 	const char *detail, struct error *error)
 {
 	const struct actor *by = ending->by;
-	return audit(db, by->id, by->name, by->address, action, rejudging->leaderboard, detail, error);
+	return audit(db, by->id, by->name, by->address, action, rejudging->subject, detail, error);
 }
 
 static int apply_body(struct database *db, void *context, struct error *error)
@@ -306,7 +385,7 @@ static int apply_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = check_ended(db, arena, ending->id, error);
 	if (!rc)
-		rc = exchange(db, &rejudging, &exchanged, error);
+		rc = exchange(db, arena, ending->id, &exchanged, error);
 	if (!rc)
 		rc = database_execute(db, &END, error, "ssi", "applied", ending->by->name, ending->id);
 	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.apply", arena_printf(arena, "rejudging %lld: %s, %lld results replaced",
@@ -350,22 +429,23 @@ int rejudging_discard(struct database *db, int64_t id, const struct actor *by, s
 
 /* ---- the preview ---- */
 
-struct rank { int64_t version; const char *gpu, *user; int64_t user_id, place; double score_ns; };
+struct rank { int64_t leaderboard_id, version; const char *leaderboard, *gpu, *user; int64_t user_id, place; double score_ns; };
 static const struct column RANK_COLUMNS[] = {
-	INTEGER(struct rank, version), TEXT(struct rank, gpu), TEXT(struct rank, user), INTEGER(struct rank, user_id),
-	INTEGER(struct rank, place), REAL(struct rank, score_ns),
+	INTEGER(struct rank, leaderboard_id), TEXT(struct rank, leaderboard), INTEGER(struct rank, version), TEXT(struct rank, gpu),
+	TEXT(struct rank, user), INTEGER(struct rank, user_id), INTEGER(struct rank, place), REAL(struct rank, score_ns),
 };
 static const struct statement RANKS = SELECT(struct rank, RANK_COLUMNS,
-	"SELECT v.number AS version, k.gpu, u.name AS user, k.user_id, k.place, k.score_ns FROM ranking k "
-	"JOIN task_versions v ON v.id = k.task_version_id JOIN users u ON u.id = k.user_id WHERE k.leaderboard_id = ? "
-	"ORDER BY v.number DESC, k.gpu, k.user_id");
+	"SELECT k.leaderboard_id, l.name AS leaderboard, v.number AS version, k.gpu, u.name AS user, k.user_id, k.place, k.score_ns FROM ranking k "
+	"JOIN leaderboards l ON l.id = k.leaderboard_id JOIN task_versions v ON v.id = k.task_version_id JOIN users u ON u.id = k.user_id "
+	"WHERE k.leaderboard_id IN (SELECT s.leaderboard_id FROM rejudged_jobs r JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
+	"ORDER BY k.leaderboard_id, v.number DESC, k.gpu, k.user_id");
 
 struct ranks { struct rank *rows; size_t count; };
 struct rehearsal { const struct rejudging *rejudging; struct arena *arena; struct ranks before, after; bool is_over; };
 
 static int read_ranks(struct database *db, const struct rehearsal *rehearsal, struct ranks *ranks, struct error *error)
 {
-	return database_rows(db, rehearsal->arena, &RANKS, &ranks->rows, &ranks->count, error, "i", rehearsal->rejudging->leaderboard_id);
+	return database_rows(db, rehearsal->arena, &RANKS, &ranks->rows, &ranks->count, error, "i", rehearsal->rejudging->id);
 }
 
 /* Ends with a code in any case, so that nothing of it stays. */
@@ -375,7 +455,7 @@ static int rehearse_body(struct database *db, void *context, struct error *error
 	int64_t exchanged;
 	int rc = read_ranks(db, rehearsal, &rehearsal->before, error);
 	if (!rc)
-		rc = exchange(db, rehearsal->rejudging, &exchanged, error);
+		rc = exchange(db, rehearsal->arena, rehearsal->rejudging->id, &exchanged, error);
 	if (!rc)
 		rc = read_ranks(db, rehearsal, &rehearsal->after, error);
 	rehearsal->is_over = !rc;
@@ -385,6 +465,8 @@ static int rehearse_body(struct database *db, void *context, struct error *error
 /* In the order of RANKS. */
 static int compare_ranks(const struct rank *a, const struct rank *b)
 {
+	if (a->leaderboard_id != b->leaderboard_id)
+		return a->leaderboard_id < b->leaderboard_id ? -1 : 1;
 	if (a->version != b->version)
 		return a->version > b->version ? -1 : 1;
 	int order = strcmp(a->gpu, b->gpu);
@@ -395,7 +477,7 @@ static struct rank_change change_of(const struct rank *before, const struct rank
 {
 	const struct rank *any = before ? before : after;
 	return (struct rank_change){
-		.version = any->version, .gpu = any->gpu, .user = any->user, .old_place = before ? before->place : SQL_NULL_INTEGER,
+		.leaderboard = any->leaderboard, .version = any->version, .gpu = any->gpu, .user = any->user, .old_place = before ? before->place : SQL_NULL_INTEGER,
 		.new_place = after ? after->place : SQL_NULL_INTEGER, .old_score_ns = before ? before->score_ns : NAN,
 		.new_score_ns = after ? after->score_ns : NAN,
 	};

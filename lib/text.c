@@ -117,3 +117,14 @@ bool text_ends_with(const char *text, const char *suffix)
 	size_t length = strlen(text), tail = strlen(suffix);
 	return length >= tail && strcmp(text + length - tail, suffix) == 0;
 }
+
+bool text_is_line(const char *text, size_t most)
+{
+	size_t length = strlen(text);
+	if (length > most || !text_is_utf8(text, length) || !text[strspn(text, " ")])
+		return false;
+	for (const char *at = text; *at; at++)
+		if (text_control_length(at))
+			return false;
+	return true;
+}

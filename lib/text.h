@@ -29,6 +29,9 @@ void text_append_printable(struct buffer *out, const char *text);
 /* Appends at most `length` bytes as valid UTF-8: each bad byte becomes U+FFFD, NUL as well. */
 void text_append_valid(struct buffer *out, const char *bytes, size_t length);
 
+/* One line of UTF-8 that says something: no control characters, not only spaces, `most` bytes at most. */
+bool text_is_line(const char *text, size_t most);
+
 bool text_ends_with(const char *text, const char *suffix);
 
 #endif

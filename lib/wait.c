@@ -255,6 +255,52 @@ int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, cons
 	return 0;
 }
 
+/* ---- all lines, for admins ---- */
+
+struct line_row { const char *gpu; int64_t devices, running, waiting, oldest_ms; };
+static const struct column LINE_COLUMNS[] = {
+	TEXT(struct line_row, gpu), INTEGER(struct line_row, devices), INTEGER(struct line_row, running), INTEGER(struct line_row, waiting),
+	TIME(struct line_row, oldest_ms),
+};
+static const struct statement LINES = SELECT(struct line_row, LINE_COLUMNS,
+	"SELECT gpu, CAST(SUM(devices) AS SIGNED) AS devices, CAST(SUM(running) AS SIGNED) AS running, "
+	"  CAST(SUM(waiting) AS SIGNED) AS waiting, MIN(oldest) AS oldest_ms FROM ("
+	"  SELECT gpu, 0 AS devices, COUNT(*) AS running, 0 AS waiting, NULL AS oldest FROM jobs WHERE state = 'running' GROUP BY gpu "
+	"  UNION ALL SELECT gpu, 0, 0, COUNT(*), MIN(queued_at) FROM jobs WHERE state = 'queued' GROUP BY gpu "
+	"  UNION ALL SELECT g.model, CAST(SUM(" SQL_TAKES_JOBS("g", "w") ") AS SIGNED), 0, 0, NULL FROM gpus g JOIN workers w ON w.id = g.worker_id "
+	"  GROUP BY g.model) parts GROUP BY gpu ORDER BY gpu");
+
+static void find_last(struct arena *arena, const struct reading *reading, struct wait_line *line)
+{
+	const struct wait_job *last = NULL;
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct wait_job *job = &reading->jobs[i];
+		if (job->position && strcmp(job->gpu, line->gpu) == 0 && (!last || job->position > last->position))
+			last = job;
+	}
+	line->last = last ? wait_words(arena, last->start_ms) : NULL;
+	line->at_least = last && last->position < line->waiting;
+}
+
+int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count, struct error *error)
+{
+	struct reading reading;
+	struct line_row *rows;
+	int rc = database_rows(db, arena, &LINES, &rows, count, error, "");
+	if (!rc)
+		rc = read_all(db, arena, 0, 0, &reading, error);
+	if (rc)
+		return rc;
+	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
+	*lines = arena_array(arena, struct wait_line, *count + 1);
+	for (size_t i = 0; i < *count; i++) {
+		(*lines)[i] = (struct wait_line){ .gpu = rows[i].gpu, .devices = rows[i].devices, .running = rows[i].running,
+			.waiting = rows[i].waiting, .oldest_ms = rows[i].oldest_ms };
+		find_last(arena, &reading, &(*lines)[i]);
+	}
+	return 0;
+}
+
 /* ---- keeping how long jobs ran ---- */
 
 enum { most_recent = 31 };

@@ -37,6 +37,18 @@ int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, cons
 /* "at any moment", "in about 20 s", "in about 4 min", "in about 1 h 20 min", "in more than a day"; NULL for NAN. */
 const char *wait_words(struct arena *arena, double start_ms);
 
+/* ---- for admins: every line, whoever waits in it ---- */
+
+struct wait_line {
+	const char *gpu;       /* of each model that a worker has, or that a job is for */
+	int64_t devices;       /* that take jobs */
+	int64_t running, waiting;
+	int64_t oldest_ms;     /* when the one that has waited longest was queued; TIME_NULL: none waits */
+	const char *last;      /* when the last in line starts, as wait_words; NULL: not known, or none waits */
+	bool at_least;         /* as in struct wait, about `last` */
+};
+int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count, struct error *error);
+
 /* ---- for pages that have read the jobs themselves ---- */
 
 struct wait_job {

@@ -18,8 +18,12 @@ admin_command user_add_command, user_role_command, user_password_command, user_l
 admin_command task_load_command;                       /* task_load.c */
 admin_command ranking_rebuild_command;                 /* ranking.c */
 admin_command review_list_command, review_release_command, review_reject_command; /* review.c */
+admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command, rejudge_apply_command,
+	rejudge_discard_command;                           /* rejudge.c */
+admin_command quota_show_command, quota_set_command;    /* quota.c */
 admin_command doctor_command;                          /* doctor.c */
-admin_command worker_list_command, worker_drain_command, worker_pause_command, worker_resume_command; /* worker.c */
+admin_command worker_list_command, worker_drain_command, worker_pause_command,
+	worker_quarantine_command, worker_resume_command;  /* worker.c */
 admin_command gpu_list_command, gpu_release_command, port_free_command, healthy_command; /* host.c */
 
 /* Prints the error's sentence on stderr and returns admin_failed. */

@@ -1,4 +1,4 @@
-/* `worker list`, `worker drain`, `worker pause`, `worker resume`. */
+/* `worker list`, `worker drain`, `worker pause`, `worker quarantine`, `worker resume`. */
 #include "cli/admin/admin.h"
 #include "lib/fleet.h"
 #include "lib/scope.h"
@@ -80,6 +80,21 @@ int worker_drain_command(int argc, char **argv)
 int worker_pause_command(int argc, char **argv)
 {
 	return change("worker pause", argc, argv, PAUSE_PAUSE);
+}
+
+int worker_quarantine_command(int argc, char **argv)
+{
+	if (argc != 4)
+		return admin_usage("worker quarantine");
+	int64_t given_back = 0;
+	struct error error = {0};
+	cleanup_database struct database *db = admin_connect();
+	if (!db)
+		return admin_failed;
+	if (fleet_quarantine(db, argv[1], argv[2], argv[3], &admin_actor, &given_back, &error))
+		return admin_complain(&error);
+	say_done(PAUSE_QUARANTINE, argv[1], argv[2], given_back);
+	return admin_done;
 }
 
 int worker_resume_command(int argc, char **argv)

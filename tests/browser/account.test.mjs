@@ -43,6 +43,9 @@ for (const scripts of [true, false]) {
 		await main(here).getByText('Whoever used it has to log in again').waitFor();
 		assert.equal(await main(here).locator('tbody tr').count(), 2);
 		await main(here).getByRole('button', { name: 'End all others' }).click();
+		await main(here).getByText('1 other session ends').waitFor();
+		await look(here);
+		await main(here).getByRole('button', { name: 'End them' }).click();
 		await main(here).getByText('There is no other.').waitFor();
 		for (const page of [lost, third]) {
 			await page.goto('/account');
@@ -73,6 +76,9 @@ for (const scripts of [true, false]) {
 		await main(page).getByRole('rowheader', { name: 'laptop "<b>"' }).waitFor();
 		await main(page).getByText(secret.slice(0, 13) + '…').waitFor();
 		await main(page).getByRole('button', { name: 'Revoke laptop' }).click();
+		await main(page).getByText('are refused from then on').waitFor();
+		await look(page);
+		await main(page).getByRole('button', { name: 'Revoke it' }).click();
 		await main(page).getByText('The token was revoked').waitFor();
 		await main(page).getByText('You have no tokens.').waitFor();
 	});

@@ -53,6 +53,10 @@ for (const scripts of [true, false]) {
 		await admin.goto('/admin');
 		await admin.getByRole('link', { name: 'Workers', exact: true }).click();
 		await admin.getByRole('button', { name: 'Drain CPU' }).click();
+		await admin.getByText('Nothing runs on it now').waitFor();
+		if (scripts)
+			await looksRight(admin);
+		await admin.getByRole('button', { name: 'Drain it' }).click();
 		await admin.getByText('The change was made').waitFor();
 		await admin.getByRole('heading', { name: /^CPU/ }).getByText('drained').waitFor();
 		if (scripts)

@@ -139,11 +139,18 @@ for (const scripts of [true, false])
 		const first = admin.locator('section', { has: admin.getByRole('heading', { name: `Submission ${ids[0]} on H200` }) });
 		await first.getByLabel('Why it is rejected').fill('   ');
 		await first.getByRole('button', { name: 'Reject' }).click();
-		await first.getByText('Say why the result is rejected; its author reads it.').waitFor();
+		await first.getByText('Say why; the author reads it.').waitFor();
 		if (scripts)
 			await looksRight(admin);
 		await first.getByLabel('Why it is rejected').fill('It remembers the answers.');
 		await first.getByRole('button', { name: 'Reject' }).click();
+		await admin.getByLabel('To do it, type the submission’s number').fill('0');
+		await admin.getByRole('button', { name: 'Reject it' }).click();
+		await admin.getByText('so nothing was changed').waitFor();
+		if (scripts)
+			await looksRight(admin);
+		await admin.getByLabel('To do it, type the submission’s number').fill(String(ids[0]));
+		await admin.getByRole('button', { name: 'Reject it' }).click();
 		await admin.getByText('The result is rejected').waitFor();
 		await admin.getByRole('button', { name: `Release and rank submission ${ids[1]} on H200` }).click();
 		await admin.getByText('The result is released and stands in the ranking.').waitFor();

@@ -33,6 +33,8 @@ for (const scripts of [true, false])
 		await admin.getByRole('link', { name: 'Publish', exact: true }).click();
 		await admin.getByRole('radio', { name: /^Hidden/ }).check();
 		await admin.getByRole('button', { name: 'Save' }).click();
+		await admin.getByText('there is no such leaderboard any more').waitFor();
+		await admin.getByRole('button', { name: 'Change it' }).click();
 		await admin.getByText('It was saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 		await admin.goto(`/leaderboard/${name}`);
@@ -55,6 +57,8 @@ for (const scripts of [true, false])
 		await admin.getByRole('row', { name: new RegExp(code) }).getByText('used up').waitFor();
 		await admin.goto(`/admin/leaderboard/${name}/publishing`);
 		await admin.getByRole('button', { name: `Remove guest_${name}` }).click();
+		await admin.getByLabel('To do it, type the memberâ€™s name').fill(`guest_${name}`);
+		await admin.getByRole('button', { name: 'Remove the member' }).click();
 		await admin.getByText('It was saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 	});
@@ -103,6 +107,8 @@ scene('a frozen, archived preview says so, and a deadline is told in the readerâ
 	await admin.getByRole('checkbox', { name: /^Practice/ }).check();
 	await admin.getByLabel('Freeze the ranking from, in UTC').fill('2020-01-01T00:00');
 	await admin.getByRole('button', { name: 'Save' }).click();
+	await admin.getByText('leaves the front page for the archive').waitFor();
+	await admin.getByRole('button', { name: 'Change it' }).click();
 	await admin.getByText('It was saved.').waitFor();
 	assert.deepEqual([...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
 	await admin.goto('/leaderboard/frozen');

@@ -173,7 +173,7 @@ def nobody_ends_a_session_of_somebody_else():
 @test
 def all_others_end_at_once_and_this_one_stays():
 	others = [log_in() for _ in range(3)]
-	equal(ada.post("/account/sessions", [("session", "others")]).status, 303)
+	equal(ada.post("/account/sessions", [("session", "others"), ("confirm", "yes")]).status, 303)
 	equal([client.get("/account").status for client in others], [303, 303, 303])
 	equal((ada.get("/account").status, handles(ada)), (200, []))
 	equal(bob.get("/account").status, 200)
@@ -296,7 +296,7 @@ def a_token_is_shown_once_and_stored_as_a_hash():
 	contains(shown.words(), "It is shown only now")
 	again = whole(ada.get("/account/tokens"))
 	lacks(again.text, secret)
-	contains(again.words(), f"laptop <b> Revoke laptop <b> {secret[:13]}… read submit")
+	contains(again.words(), f"laptop <b> Revoke laptop <b> … {secret[:13]}… read submit")
 	equal(sql("SELECT LOWER(HEX(token_hash)), scopes FROM api_tokens"), [[hashlib.sha256(secret.encode()).hexdigest(), "read,submit"]])
 	secrets["ada"] = secret
 
@@ -335,7 +335,7 @@ def only_its_owner_revokes_a_token():
 	number = sql("SELECT id FROM api_tokens WHERE name = 'laptop <b>'")[0][0]
 	equal(bob.post("/account/tokens/revoke", [("token", number)], form="/account").status, 404)
 	equal(number_of("SELECT COUNT(*) FROM api_tokens"), 2)
-	equal(ada.post("/account/tokens/revoke", [("token", number)], form="/account").location, "/account/tokens?revoked=1")
+	equal(ada.post("/account/tokens/revoke", [("token", number), ("confirm", "yes")], form="/account").location, "/account/tokens?revoked=1")
 	contains(ada.get("/account/tokens?revoked=1").words(), "The token was revoked")
 	equal(sql("SELECT name FROM api_tokens"), [["panel"]])
 

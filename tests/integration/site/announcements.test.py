@@ -33,7 +33,7 @@ def whole(answer):
 
 
 def announce(client=admin, **fields):
-	return client.post("/admin/announcements", list({"action": "make", "text": "", "leaderboard": "", "from": "", "until": "", **fields}.items()), form="/account")
+	return client.post("/admin/announcements", list({"action": "make", "confirm": "yes", "text": "", "leaderboard": "", "from": "", "until": "", **fields}.items()), form="/account")
 
 
 def where(text):

@@ -103,7 +103,7 @@ def ended(submission):
 
 
 def cancel(client, submission):
-	return client.post(f"/submission/{submission}/cancel", csrf=token(client))
+	return client.post(f"/submission/{submission}/cancel", [("number", submission)], csrf=token(client))
 
 
 def running(submission):
@@ -297,7 +297,7 @@ def a_silent_worker_is_told_before_its_lease_has_ended():
 def an_admin_drains_pauses_and_resumes_in_the_panel():
 	clean()
 	until(lambda: sql("SELECT 1 FROM workers WHERE name = 'here' AND seen_at > UTC_TIMESTAMP(3) - INTERVAL 3 SECOND"))
-	act = lambda action, device="", client=admin: client.post("/admin/workers", [("worker", "here"), ("device", device), ("action", action)], csrf=token(client))
+	act = lambda action, device="", client=admin: client.post("/admin/workers", [("worker", "here"), ("device", device), ("action", action), ("confirm", "yes")], csrf=token(client))
 	running_one = submit(ada, SLOW)
 	running(running_one)
 	equal(act("drain").status, 303)
@@ -363,7 +363,7 @@ def a_used_up_quota_answers_429_with_the_time_when_the_next_is_possible():
 	equal(answer.status, 429)
 	wait = int(answer.headers["Retry-After"])
 	assert 3500 < wait <= 3600, wait
-	contains(answer.words(), "Your quota of test submissions to small is used up: it is 2 in 24 hours, and 2 of yours count. The next is possible in")
+	contains(answer.words(), "Your quota of test submissions to small is used up: this leaderboard allows 2 in 24 hours, and 2 of yours count. The next is possible in")
 	contains(answer.text, "# kept")
 	contains(answer.words(), "0 of 2 left in any 24 hours")
 	answer = ada.post("/submit", [("mode", "test"), ("code", "#!POPCORN leaderboard small\n#!POPCORN gpus CPU\n" + RIGHT)], csrf=token(ada))
@@ -389,10 +389,39 @@ def the_site_s_quota_holds_where_a_leaderboard_has_none():
 		ended(submit(ada, mode="profile"))
 	answer = send(ada, mode="profile")
 	equal(answer.status, 429)
-	contains(answer.words(), "it is 2 in 5 hours")
+	contains(answer.words(), "this site allows 2 in 5 hours")
+	contains(answer.words(), "0 of 2 left in any 5 hours (the site’s limit)")
+	lacks(answer.words(), "left in any 24 hours")
 	quota("profile", 3, 1)
 	ended(submit(ada, mode="profile"))
 	equal(send(ada, mode="profile").status, 429)
+
+
+@test
+def the_command_shows_and_sets_quotas():
+	clean()
+	equal(command("quota", "show", "small").stdout.splitlines(), ["test       no limit, the site's", "benchmark  no limit, the site's", "ranked     no limit, the site's", "profile    2 in 5 hours, the site's"])
+	contains(command("quota", "set", "small", "test", "1", "1").stdout, "The test quota of small is 1 in 1 hour now.")
+	contains(command("quota", "set", "small", "ranked", "7").stdout, "The ranked quota of small is 7 in 24 hours now.")
+	contains(command("quota", "show", "small").stdout, "test       1 in 1 hour\n")
+	ended(submit(ada))
+	answer = send(ada)
+	equal(answer.status, 429)
+	contains(answer.words(), "this leaderboard allows 1 in 1 hour")
+	contains(command("quota", "set", "small", "test", "site").stdout, "The test quota of small is the site's now.")
+	equal(command("quota", "set", "small", "test", "site").returncode, 0)
+	ended(submit(ada))
+	equal(sql("SELECT mode, most, hours FROM leaderboard_quotas"), [["ranked", "7", "24"]])
+	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE detail LIKE '%quota:%' ORDER BY id"), [
+		["podium-admin", "small", "test quota: 1 in 1 hour, was the site's"], ["podium-admin", "small", "ranked quota: 7 in 24 hours, was the site's"],
+		["podium-admin", "small", "test quota: the site's, was 1 in 1 hour"]])
+	for words, sentence in ((("set", "nowhere", "test", "1"), "no leaderboard named"), (("set", "small", "praise", "1"), "no mode"), (("set", "small", "test", "0"), "A quota of 0 is none"),
+			(("set", "small", "test", "x"), "A quota is a whole number"), (("set", "small", "test", "1", "9999"), "in 1 to 8784 hours"), (("show", "größe"), "no leaderboard named")):
+		answer = command("quota", *words)
+		equal((words, answer.returncode), (words, 1))
+		contains(answer.stderr, sentence)
+	for words in (("show",), ("set", "small", "test"), ("set", "small", "test", "1", "2", "3")):
+		equal((words, command("quota", *words).returncode), (words, 2))
 
 
 @test

@@ -77,7 +77,7 @@ def make_board(client, name, **fields):
 
 
 def publish(client, board, action="save", **fields):
-	return client.post(f"/admin/leaderboard/{board}/publishing", [("action", action), *fields.items()])
+	return client.post(f"/admin/leaderboard/{board}/publishing", [("action", action), ("confirm", fields.get("member", "yes")), *fields.items()])
 
 
 def submit(client, mean_ns, board="small", mode="ranked"):
@@ -155,7 +155,7 @@ ELSEWHERE = {
 	"/admin/leaderboards/new": ["/admin/leaderboards/new"], "/admin/sets/new": ["/admin/sets/new"], "/admin/sets/*": ["/admin/sets/1"],
 	"/admin/host/*": ["/admin/host/none"], "/admin/workers": ["/admin/workers"], "/admin/review": ["/admin/review"],
 	"/admin/submissions": ["/admin/submissions"], "/admin/announcements": ["/admin/announcements"], "/admin/rejudgings": ["/admin/rejudgings"],
-	"/admin/rejudgings/*": ["/admin/rejudgings/1"], "/admin/device/*/*": ["/admin/device/none/H200"], "/password/*": ["/password/none"],
+	"/admin/rejudgings/*": ["/admin/rejudgings/1"], "/admin/rejudgings/*/*": ["/admin/rejudgings/1/1"], "/admin/device/*/*": ["/admin/device/none/H200"], "/password/*": ["/password/none"],
 	"/admin/users/*/ban": ["/admin/users/ada/ban"],
 	"/admin/users": ["/admin/users"], "/admin/audit": ["/admin/audit"], "/language/*": ["/language/py"],
 	"/language/*/*": ["/language/py/eval.py"], "/judge": ["/judge"], "/register": ["/register"], "/login": ["/login"], "/healthz": ["/healthz"],
@@ -330,7 +330,7 @@ def a_code_that_is_wrong_revoked_or_expired_opens_nothing():
 	ok(invite(carl, "first"))
 	code, number = newest_code(), value("SELECT MAX(id) FROM invites")
 	equal(dora.post("/admin/invites", [("action", "revoke"), ("invite", number)]).status, 404)
-	ok(carl.post("/admin/invites", [("action", "revoke"), ("invite", number)]))
+	ok(carl.post("/admin/invites", [("action", "revoke"), ("invite", number), ("confirm", "yes")]))
 	contains(join(bob, code).words(), "This code was revoked")
 	ok(invite(carl, "first", expires="2099-01-01T00:00"))
 	code = newest_code()

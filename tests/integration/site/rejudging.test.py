@@ -36,21 +36,25 @@ def case(mean_ns):
 	return {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}
 
 
-def prepare():
-	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
-		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+def make_board(name):
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
 		pack.writestr("task.yml", TASK)
 		pack.writestr("eval.py", "")
-	answer = admin.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
+	answer = admin.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
 	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
 
 
-def submit(client, mean_ns, then):
+def prepare():
+	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	make_board("small")
+
+
+def submit(client, mean_ns, then, board="small"):
 	source = "# " + json.dumps({"cases": [case(mean_ns)], "after": str(again), "then": then})
-	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")])
+	answer = client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")])
 	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
 	number = int(answer.location.rsplit("/", 1)[1])
 	wait(lambda: status(number)["state"] == "done")
@@ -68,8 +72,8 @@ def status(number):
 	return anyone.get(f"/submission/{number}/status?{time.time()}").json
 
 
-def ranking():
-	return [(row["user"], row["rank"], row["score_ns"]) for row in anyone.get(f"/leaderboard/small.json?gpu=H200&x={time.time()}").json["rows"]]
+def ranking(board="small"):
+	return [(row["user"], row["rank"], row["score_ns"]) for row in anyone.get(f"/leaderboard/{board}.json?gpu=H200&x={time.time()}").json["rows"]]
 
 
 def rejudge(client=admin, **fields):
@@ -99,12 +103,21 @@ def whole(answer):
 	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
 
 
-def rebuilt():
+def publish(board, **fields):
+	return admin.post(f"/admin/leaderboard/{board}/publishing", list({"visibility": "public", "confirm": "yes", **fields}.items()))
+
+
+def command(*arguments):
 	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
 		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()}
+	answer = subprocess.run([site.admin_program, *map(str, arguments)], env=environment, capture_output=True, text=True)
+	return answer.returncode, answer.stdout + answer.stderr
+
+
+def rebuilt():
 	before = sql("SELECT * FROM ranking ORDER BY position")
 	sql("DELETE FROM ranking")
-	equal(subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment, capture_output=True).returncode, 0)
+	equal(command("ranking", "rebuild")[0], 0)
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 
 
@@ -176,6 +189,44 @@ def the_preview_shows_verdicts_and_ranks_and_takes_itself_back():
 
 
 @test
+def what_a_new_job_found_is_looked_at_before_it_is_applied():
+	result = int(sql(f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")[0][0])
+	contains(show(number).text, f'href="/admin/rejudgings/{number}/{result}"')
+	page = admin.get(f"/admin/rejudgings/{number}/{result}")
+	whole(page)
+	for words in (f"Submission {second} on H200, computed once more", "The old result: passed 2.000 ± 0.010 µs", "The new one: wrong answer",
+			"This is the new result. The submission keeps its old one", "Case 1 is <wrong> now.", "compile passed", "ranked passed"):
+		contains(page.words(), words)
+	for path in (f"/admin/rejudgings/{number}/{result + 1000}", f"/admin/rejudgings/{number + 1}/{result}", f"/admin/rejudgings/{number}/x", f"/admin/rejudgings/x/{result}"):
+		equal((path, admin.get(path).status), (path, 404))
+	for client, expected in ((anyone, 303), (bob, 403), (creator, 403)):
+		equal(client.get(f"/admin/rejudgings/{number}/{result}").status, expected)
+
+
+@test
+def nothing_is_applied_while_the_ranking_is_frozen():
+	before = sql("SELECT * FROM ranking ORDER BY position")
+	equal(publish("small", action="freeze").status, 303)
+	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
+	page = show(number)
+	whole(page)
+	contains(page.words(), "The ranking of small is frozen, so this cannot be applied now")
+	contains(page.words(), "ranking frozen")
+	lacks(page.words(), "Apply the new results")
+	lacks(page.words(), "not ranked")  # no preview of what cannot be
+	answer = end(number, "apply")
+	equal(answer.status, 409)
+	contains(answer.words(), "The ranking of small is frozen since")
+	contains(answer.words(), "Lift the freeze first, or discard the rejudging.")
+	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
+	equal(sql(f"SELECT state FROM rejudgings WHERE id = {number}"), [["open"]])
+	equal(publish("small", frozen="2100-01-01 00:00").status, 303)  # what is to be frozen is not frozen yet
+	contains(show(number).words(), "Apply the new results")
+	equal(publish("small", action="lift").status, 303)
+	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
+
+
+@test
 def applying_needs_the_leaderboards_name():
 	for typed in ("", "Small", "big"):
 		answer = end(number, "apply", typed)
@@ -193,6 +244,8 @@ def applying_replaces_results_and_ranks_at_once():
 	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
 	equal((status(second)["verdict"], status(second)["jobs"][0]["reason"]), ("wrong answer", "Case 1 is <wrong> now."))
 	contains(bob.get("/leaderboard/small/mine").words(), "wrong answer")
+	result = int(sql(f"SELECT id FROM rejudged_jobs WHERE rejudging_id = {number} AND submission_id = {second}")[0][0])
+	contains(admin.get(f"/admin/rejudgings/{number}/{result}").words(), "This is the old result. It was replaced")
 	contains(show(number).words(), "passed wrong answer Case 1 is <wrong> now.")
 	equal(end(number, "apply").status, 409)
 	equal(end(number, "discard").status, 409)
@@ -224,6 +277,54 @@ def discarding_keeps_every_old_result():
 
 
 @test
+def podium_admin_starts_shows_applies_and_discards():
+	before = ranking()
+	for words in (("start",), ("start", "praise"), ("start", "top", "3", "small"), ("start", "all"), ("start", "all", "small", "H200", "more"), ("start", "everywhere"),
+			("show",), ("apply", "1"), ("discard", "1"), ("list", "more")):
+		equal((words, command("rejudge", *words)[0]), (words, 2))
+	for words, sentence in ((("start", "submission", "x"), "no submission with this number"), (("start", "top", "0", "small", "H200"), "Say how many"),
+			(("start", "user", "nobody", "small"), "no user named"), (("show", "999"), "no rejudging with this number"), (("apply", "x", "small"), "no rejudging")):
+		code, said = command("rejudge", *words)
+		equal((words, code), (words, 1))
+		contains(said, sentence)
+	again.touch()
+	code, said = command("rejudge", "start", "top", "1", "small", "H200")
+	equal(code, 0)
+	contains(said, "the top 1 on H200; 1 job waits behind everything that people submit.")
+	one = int(said.split()[1].rstrip(":"))
+	wait(lambda: "waits for you" in show(one).words())
+	again.unlink()
+	contains(command("rejudge", "list")[1], f"{one}      small: the top 1 on H200; 1 result; ended, to be applied or discarded")
+	code, said = command("rejudge", "show", one)
+	equal(code, 0)
+	contains(said, f"{second}")
+	contains(said, "small of bob: passed 2.000 µs -> wrong answer -; another verdict: Case 1 is <wrong> now.")
+	contains(said, "small H200, version 1, bob: 1 2.000 µs -> not ranked -")
+	contains(said, "small H200, version 1, ada: 2 3.000 µs -> 1 3.000 µs")
+	equal(ranking(), before)
+	code, said = command("rejudge", "apply", one, "ada")
+	equal((code, "type small" in said), (1, True))
+	equal(publish("small", action="freeze").status, 303)
+	contains(command("rejudge", "show", one)[1], "The ranking of small is frozen, so this cannot be applied")
+	code, said = command("rejudge", "apply", one, "small")
+	equal((code, "Lift the freeze first" in said), (1, True))
+	equal(publish("small", action="lift").status, 303)
+	equal(command("rejudge", "apply", one, "small")[0], 0)
+	equal(ranking(), [("ada", 1, 3000), ("eve", 2, 3900)])
+	equal(command("rejudge", "apply", one, "small")[0], 1)
+	back = int(command("rejudge", "start", "submission", second)[1].split()[1].rstrip(":"))
+	wait(lambda: "waits for you" in show(back).words())
+	equal(command("rejudge", "apply", back, "small")[0], 0)
+	equal(ranking(), before)
+	gone = int(command("rejudge", "start", "everywhere", "eve")[1].split()[1].rstrip(":"))
+	equal(command("rejudge", "discard", gone, "eve")[0], 0)
+	contains(command("rejudge", "show", gone)[1], "discarded by podium-admin")
+	equal(sql("SELECT action, subject FROM audit_log WHERE actor = 'podium-admin' AND action LIKE 'rejudging.%' ORDER BY id"),
+		[["rejudging.start", "small"], ["rejudging.apply", "small"], ["rejudging.start", "small"], ["rejudging.apply", "small"],
+		["rejudging.start", "eve"], ["rejudging.discard", "eve"]])
+
+
+@test
 def what_still_waits_can_be_discarded_but_not_applied():
 	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'A100', 9 FROM leaderboards")
 	sql(f"INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100', 'done', 'passed' FROM submissions WHERE id = {first}")
@@ -241,10 +342,69 @@ def what_still_waits_can_be_discarded_but_not_applied():
 
 
 @test
+def a_users_results_are_rejudged_over_all_leaderboards():
+	make_board("large")
+	elsewhere = submit(ada, 7000.0, {"cases": [case(6000.0)]}, board="large")
+	submit(bob, 6500.0, {"cases": [case(6500.0)]}, board="large")
+	before = ranking(), ranking("large")
+	again.touch()
+	equal(rejudge(scope="everywhere", user="nobody", leaderboard="").status, 422)
+	many = rejudged(scope="everywhere", user="ada", leaderboard="", gpu="H200")
+	equal(sql(f"SELECT leaderboard_id, user_id = (SELECT id FROM users WHERE name = 'ada') FROM rejudgings WHERE id = {many}"), [["NULL", "1"]])
+	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many} ORDER BY submission_id"), [[str(first)], [str(elsewhere)]])
+	contains(rejudge(scope="all", leaderboard="large", gpu="H200").location, "/admin/rejudgings/")
+	equal(sql("SELECT COUNT(*) FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id WHERE g.state = 'open' AND r.submission_id = %d" % elsewhere), [["1"]])
+	page = show(many)
+	whole(page)
+	contains(page.words(), "Of ada : every ranked result of ada on every leaderboard on H200.")
+	contains(page.words(), "ada large H200 1 2 7.000 µs 1 6.000 µs")
+	contains(page.words(), "bob large H200 1 1 6.500 µs 2 6.500 µs")
+	contains(page.words(), "type the user’s name: ada")
+	whole(admin.get("/admin/rejudgings"))
+	equal((ranking(), ranking("large")), before)
+	equal(publish("large", action="freeze").status, 303)
+	contains(show(many).words(), "The ranking of large is frozen")
+	equal(end(many, "apply", "ada").status, 409)
+	equal((ranking(), ranking("large")), before)
+	equal(publish("large", action="lift").status, 303)
+	equal(end(many, "apply", "small").status, 422)
+	equal(end(many, "apply", "ada").status, 303)
+	equal(ranking("large"), [("ada", 1, 6000), ("bob", 2, 6500)])
+	equal(sql("SELECT actor, action, subject, detail FROM audit_log WHERE action = 'rejudging.apply' ORDER BY id DESC LIMIT 1"),
+		[["root-of-all", "rejudging.apply", "ada", f"rejudging {many}: every ranked result of ada on every leaderboard on H200, 2 results replaced"]])
+	rebuilt()
+	again.unlink()
+	equal(admin.post("/admin/leaderboard/large/delete", [("name", "large")]).status, 303)
+	equal(sql(f"SELECT submission_id FROM rejudged_jobs WHERE rejudging_id = {many}"), [[str(first)]])
+
+
+@test
+def long_rejudgings_are_shown_a_hundred_results_at_a_time():
+	sql(f"""INSERT INTO rejudgings (leaderboard_id, scope, made_by) SELECT id, 'made by the test', 'root-of-all' FROM leaderboards WHERE name = 'small';
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+		SELECT leaderboard_id, task_version_id, user_id, CONCAT('made-', seq), sha256, 'ranked' FROM submissions JOIN seq_1_to_250 WHERE id = {first};
+		INSERT INTO jobs (submission_id, user_id, gpu, state, verdict) SELECT id, user_id, 'A100', 'done', 'passed' FROM submissions WHERE file_name LIKE 'made-%';
+		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, 'A100', j.id
+		FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.file_name LIKE 'made-%';
+		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict) SELECT id, 0, 'A100', 2, 'done', IF(id % 50, 'passed', 'wrong answer') FROM rejudged_jobs WHERE new_job_id = 0;
+		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.new_job_id = 0""")
+	long = int(sql("SELECT MAX(id) FROM rejudgings")[0][0])
+	pages = [admin.get(f"/admin/rejudgings/{long}?page={page}") for page in (1, 2, 3)]
+	equal([page.text.count(f'href="/admin/rejudgings/{long}/') for page in pages], [100, 100, 50])
+	equal([page.words().count("another verdict") for page in pages], [5, 0, 0])
+	for page in pages:
+		whole(page)
+	contains(pages[1].text, f'href="/admin/rejudgings/{long}?page=3"')
+	equal(admin.get(f"/admin/rejudgings/{long}?page=4").status, 404)
+	equal(end(long, "discard").status, 303)
+
+
+@test
 def rejudgings_go_with_their_leaderboard():
 	equal(admin.post("/admin/leaderboard/small/delete", [("name", "small")]).status, 303)
-	for table in ("rejudgings", "rejudged_jobs", "jobs", "submissions"):
+	for table in ("rejudgings WHERE leaderboard_id IS NOT NULL", "rejudged_jobs", "jobs", "submissions"):
 		equal((table, sql(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
+	whole(admin.get("/admin/rejudgings"))  # that of a user over all leaderboards stays, without results
 
 
 code = 1

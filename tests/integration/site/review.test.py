@@ -89,7 +89,7 @@ def whole(answer):
 
 
 def decide(client, number, action, reason="", gpu="H200", **how):
-	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu), ("reason", reason)], form="/account", **how)
+	return client.post("/admin/review", [("action", action), ("submission", number), ("gpu", gpu), ("reason", reason), ("confirm", number)], form="/account", **how)
 
 
 def ranking():

@@ -92,7 +92,7 @@ def accounts_with_their_roles_are_there():
 		form="/account").status, 303)
 	for client, name, role in ((carl, "carl", "creator"), (dora, "dora", "creator"), (paul, "paul", "participant")):
 		equal(client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
-		equal(admin.post("/admin/users", [("action", "role"), ("user", name), ("role", role)]).status, 303)
+		equal(admin.post("/admin/users", [("action", "role"), ("user", name), ("role", role), ("confirm", "yes")]).status, 303)
 
 
 @test

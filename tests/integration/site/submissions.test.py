@@ -71,7 +71,7 @@ def ranking():
 
 
 def act(number, action, client=admin, **fields):
-	return client.post(f"/admin/submission/{number}", list({"action": action, **fields}.items()), form="/account")
+	return client.post(f"/admin/submission/{number}", list({"action": action, "confirm": "yes", **fields}.items()), form="/account")
 
 
 def whole(answer):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A GPU's last day: its worker keeps temperature, clocks and errors once a minute, and a page shows them. The driver is a
-pretended one."""
+"""The page of workers: what waits for each model, how hosts and devices are, quarantine; and a GPU's last day, of which its worker
+keeps temperature, clocks and errors once a minute. The driver is a pretended one."""
 import pathlib
 import re
 import sys
@@ -64,6 +64,91 @@ def the_page_shows_the_last_day_hour_by_hour():
 	for x, y in re.findall(r"[ML](\d+) (\d+)", line):
 		equal((0 <= int(x) <= 1440, 0 <= int(y) <= 100), (True, True))
 	lacks(answer.text, "style=")
+
+
+def workers():
+	answer = admin.get("/admin/workers")
+	reader = Page()
+	reader.feed(answer.text)
+	equal((answer.status, reader.faults, reader.stack, len(reader.ids)), (200, [], [], len(set(reader.ids))))
+	return answer.words()
+
+
+@test
+def the_page_of_workers_has_the_day_of_each_device_in_a_line():
+	worker, uuid = device()
+	sql(f"DELETE FROM device_vitals WHERE uuid = '{uuid}'; INSERT INTO device_vitals SELECT '{worker}', '{uuid}', HOUR(t) * 60 + MINUTE(t), t, c, 1500, 2000, e "
+		"FROM (SELECT UTC_TIMESTAMP(3) - INTERVAL 3 HOUR AS t, 77 AS c, 2 AS e UNION ALL SELECT UTC_TIMESTAMP(3) + INTERVAL 2 MINUTE, 43, 1 "
+		"UNION ALL SELECT UTC_TIMESTAMP(3) - INTERVAL 26 HOUR, 99, 9) made")
+	contains(workers(), "43 °C, at most 77 °C in a day; SM 1500 MHz, memory 2000 MHz, 3 errors in a day; read")
+	lacks(workers(), "99 °C")
+
+
+@test
+def the_page_of_workers_has_what_doctor_found_on_each_host():
+	worker = device()[0]
+	found = sql(f"SELECT COALESCE(checks, 'NULL') FROM workers WHERE name = '{worker}'")[0][0].replace("\\\\", "\\")
+	sql(f'''UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}}, {{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall", "mend": "delegate"}},
+		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]' WHERE name = '{worker}' ''')
+	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. All that doctor found")
+	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
+	contains(workers(), "it has not said what it found.")
+	sql(f"UPDATE workers SET checks = '[{{\"state\": \"good\", \"name\": \"seccomp\", \"found\": \"yes\"}}]' WHERE name = '{worker}'")
+	contains(workers(), "nothing is missing.")
+	equal(found == "NULL", False)  # a real worker has said something when it started
+
+
+@test
+def the_page_of_workers_has_the_line_for_each_model():
+	contains(workers(), "H200 2 0 0 – –")
+	sql('''INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('far', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
+		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at)
+		SELECT id, 'GPU-far', 'Q1', 'Q1', 1, '', '', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR FROM workers WHERE name = 'far';
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
+		SELECT l.id, l.task_version_id, (SELECT id FROM users WHERE name = 'ada'), 'made.py', (SELECT sha256 FROM blobs LIMIT 1), 'test' FROM leaderboards l LIMIT 1;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) - INTERVAL 5 MINUTE FROM submissions;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Z9000', UTC_TIMESTAMP(3) - INTERVAL 2 HOUR FROM submissions;
+		INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'Q1', 'test', '60000', 60000, UTC_TIMESTAMP(3) FROM submissions;
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'more.py', sha256, mode FROM submissions;
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT leaderboard_id, task_version_id, user_id, 'last.py', sha256, mode FROM submissions LIMIT 1;
+		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1', UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' ''')
+	contains(workers(), "Q1 1 0 3 5 minutes ago in about 2 min")
+	contains(workers(), "Z9000 0 0 1 2 hours ago when a device takes jobs again")
+	sql("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', 'root-of-all')")
+	contains(workers(), "Q1 0 0 3 5 minutes ago when a device takes jobs again")
+	sql("DELETE FROM submissions; DELETE FROM workers WHERE name = 'far'; DELETE FROM pauses")
+
+
+@test
+def a_device_is_put_into_quarantine_with_a_reason():
+	worker, uuid = device()
+	def act(action, **fields):
+		return admin.post("/admin/workers", list({"worker": worker, "device": uuid, "action": action, **fields}.items()))
+	for reason in ("", "  ", "two\nlines", "x" * 501):
+		answer = act("quarantine", reason=reason, confirm="yes")
+		equal((reason, answer.status), (reason, 422))
+		contains(answer.words(), "Say why it is put into quarantine")
+	equal(act("quarantine", reason="why", confirm="yes", device="").status, 422)
+	equal(act("quarantine", reason="why", confirm="yes", device="GPU-none").status, 404)
+	answer = act("quarantine", reason="It <smells>.")
+	equal(answer.status, 422)
+	contains(answer.words(), f"Quarantine {uuid} of {worker}? Why: “It <smells>.”")
+	equal(sql("SELECT COUNT(*) FROM pauses"), [["0"]])
+	equal(act("quarantine", reason="It <smells>.", confirm="yes").status, 303)
+	equal(sql("SELECT uuid, kind, paused_by, reason FROM pauses"), [[uuid, "quarantine", "root-of-all", "It <smells>."]])
+	contains(workers(), "quarantined by root-of-all")
+	contains(workers(), "In quarantine: It <smells>.")
+	contains(workers(), "H200 1 0 0 – –")  # the other one takes jobs
+	contains(admin.get(f"/queue?{time.time()}").words(), "quarantined")
+	equal(act("resume").status, 303)
+	contains(workers(), "H200 2 0 0 – –")
+	equal(sql("SELECT action, subject, detail FROM audit_log WHERE action LIKE 'worker.%' ORDER BY id"), [
+		["worker.quarantine", f"{worker} {uuid}", "in quarantine; 0 running given back: It <smells>."], ["worker.resume", f"{worker} {uuid}", "takes jobs again"]])
+	sql(f"UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3), quarantine_reason = 'It fell off the bus.' WHERE uuid = '{uuid}'")
+	contains(workers(), "because it has stopped working")
+	contains(workers(), "It fell off the bus.")
+	equal(admin.post("/admin/gpus/release", [("uuid", uuid)], form="/account").status, 303)
+	lacks(workers(), "It fell off the bus.")
 
 
 @test

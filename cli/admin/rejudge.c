@@ -1,0 +1,222 @@
+/* `rejudge start`, `rejudge list`, `rejudge show`, `rejudge apply`, `rejudge discard`. */
+#include "lib/rejudging.h"
+
+#include "cli/admin/admin.h"
+#include "lib/format.h"
+#include "lib/scope.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_listed = 50 };
+
+/* 0, which no row has, when it is no number. */
+static int64_t number_of(const char *text)
+{
+	char *end;
+	long long number = strtoll(text, &end, 10);
+	return end == text || *end ? 0 : number;
+}
+
+/* ---- rejudge start ---- */
+
+enum word { NO_WORD, SUBMISSION, USER, LEADERBOARD, TOP, GPU };
+
+/* What the words behind each scope are; the GPU may be missing where it is not needed. */
+static const struct form { const char *scope; enum word words[3]; int least; } FORMS[] = {
+	{ "submission", { SUBMISSION, GPU }, 1 },
+	{ "user", { USER, LEADERBOARD, GPU }, 2 },
+	{ "everywhere", { USER, GPU }, 1 },
+	{ "top", { TOP, LEADERBOARD, GPU }, 3 },
+	{ "all", { LEADERBOARD, GPU }, 1 },
+};
+
+static void take_word(struct rejudging_order *order, enum word word, const char *text)
+{
+	switch (word) {
+	case SUBMISSION: order->submission_id = number_of(text); break;
+	case TOP: order->top = number_of(text); break;
+	case USER: order->user = text; break;
+	case LEADERBOARD: order->leaderboard = text; break;
+	case GPU: order->gpu = text; break;
+	case NO_WORD: break;
+	}
+}
+
+/* -1 when the words are wrong. */
+static int read_order(int argc, char **argv, struct rejudging_order *order)
+{
+	for (size_t i = 0; i < COUNT(FORMS) && argc > 1; i++) {
+		const struct form *form = &FORMS[i];
+		if (strcmp(form->scope, argv[1]) != 0)
+			continue;
+		if (argc - 2 < form->least || argc - 2 > (int)COUNT(form->words))
+			return -1;
+		for (int word = 2; word < argc; word++) {
+			if (form->words[word - 2] == NO_WORD)
+				return -1;
+			take_word(order, form->words[word - 2], argv[word]);
+		}
+		return rejudging_scope_from_name(form->scope, &order->scope);
+	}
+	return -1;
+}
+
+int rejudge_start_command(int argc, char **argv)
+{
+	struct rejudging_order order = { .leaderboard = "", .user = "", .gpu = "", .by = &admin_actor };
+	if (read_order(argc, argv, &order))
+		return admin_usage("rejudge start");
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = admin_connect();
+	struct error error = {0};
+	struct rejudging rejudging;
+	int64_t id;
+	if (!db)
+		return admin_failed;
+	if (rejudging_start(db, arena, &order, &id, &error) || rejudging_find(db, arena, id, &rejudging, &error))
+		return admin_complain(&error);
+	admin_say("Rejudging %lld: %s; %lld job%s wait%s behind everything that people submit.", (long long)id, rejudging.scope,
+		(long long)rejudging.jobs, rejudging.jobs == 1 ? "" : "s", rejudging.jobs == 1 ? "s" : "");
+	return admin_done;
+}
+
+/* ---- rejudge list, rejudge show ---- */
+
+static const char *state_of(struct arena *arena, const struct rejudging *one)
+{
+	if (one->ended_by)
+		return arena_printf(arena, "%s by %s", one->state, one->ended_by);
+	if (one->waiting)
+		return arena_printf(arena, "%lld of %lld ended", (long long)(one->jobs - one->waiting), (long long)one->jobs);
+	return one->frozen ? "ended, but a ranking is frozen" : "ended, to be applied or discarded";
+}
+
+static void say_rejudging(struct arena *arena, const struct rejudging *one)
+{
+	admin_say("%-6lld %s: %s; %lld result%s; %s", (long long)one->id, one->subject, one->scope, (long long)one->jobs,
+		one->jobs == 1 ? "" : "s", state_of(arena, one));
+}
+
+int rejudge_list_command(int argc, char **argv)
+{
+	(void)argv;
+	if (argc != 1)
+		return admin_usage("rejudge list");
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = admin_connect();
+	struct error error = {0};
+	struct rejudging *rejudgings;
+	size_t count;
+	if (!db)
+		return admin_failed;
+	if (rejudgings_list(db, arena, most_listed, &rejudgings, &count, &error))
+		return admin_complain(&error);
+	for (size_t i = 0; i < count; i++)
+		say_rejudging(arena, &rejudgings[i]);
+	return admin_done;
+}
+
+static const char *time_of(struct arena *arena, double ns)
+{
+	format_text text;
+	format_duration_ns(text, ns);
+	return isnan(ns) ? "-" : arena_strdup(arena, text);
+}
+
+static void say_result(struct arena *arena, const struct rejudged_result *one)
+{
+	admin_say("  %-8lld %-12s %s of %s: %s %s -> %s %s%s%s", (long long)one->submission_id, one->gpu, one->leaderboard, one->user,
+		one->old_verdict ? one->old_verdict : "-", time_of(arena, one->old_score_ns), one->verdict ? one->verdict : one->state,
+		time_of(arena, one->score_ns), one->differs == 1 ? "; another verdict: " : "", one->differs == 1 && one->reason ? one->reason : "");
+}
+
+static const char *place_of(struct arena *arena, int64_t place)
+{
+	return place == SQL_NULL_INTEGER ? "not ranked" : arena_printf(arena, "%lld", (long long)place);
+}
+
+static int say_changes(struct database *db, struct arena *arena, const struct rejudging *rejudging, struct error *error)
+{
+	struct rank_change *changes;
+	size_t count;
+	int rc = rejudging_preview(db, arena, rejudging, &changes, &count, error);
+	if (rc)
+		return rc;
+	admin_say(count ? "Ranks and ranked times that applying it changes:" : "Applying it changes no rank and no ranked time.");
+	for (size_t i = 0; i < count; i++)
+		admin_say("  %s %s, version %lld, %s: %s %s -> %s %s", changes[i].leaderboard, changes[i].gpu, (long long)changes[i].version,
+			changes[i].user, place_of(arena, changes[i].old_place), time_of(arena, changes[i].old_score_ns),
+			place_of(arena, changes[i].new_place), time_of(arena, changes[i].new_score_ns));
+	return 0;
+}
+
+static int show(struct database *db, struct arena *arena, int64_t id, struct error *error)
+{
+	struct rejudging rejudging;
+	struct rejudged_result *results;
+	size_t count;
+	int rc = rejudging_find(db, arena, id, &rejudging, error);
+	if (!rc)
+		rc = rejudging_results(db, arena, id, 0, rejudging_most_jobs, &results, &count, error);
+	if (rc)
+		return rc;
+	say_rejudging(arena, &rejudging);
+	for (size_t i = 0; i < count; i++)
+		say_result(arena, &results[i]);
+	if (rejudging.ended_by || rejudging.waiting)
+		return 0;
+	if (!rejudging.frozen)
+		return say_changes(db, arena, &rejudging, error);
+	admin_say("The ranking of %s is frozen, so this cannot be applied before the freeze is lifted.", rejudging.frozen);
+	return 0;
+}
+
+int rejudge_show_command(int argc, char **argv)
+{
+	if (argc != 2)
+		return admin_usage("rejudge show");
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = admin_connect();
+	struct error error = {0};
+	if (!db)
+		return admin_failed;
+	return show(db, arena, number_of(argv[1]), &error) ? admin_complain(&error) : admin_done;
+}
+
+/* ---- rejudge apply, rejudge discard ---- */
+
+typedef int rejudging_end(struct database *db, int64_t id, const struct actor *by, struct error *error);
+
+/* NUMBER NAME */
+static int end(const char *command, int argc, char **argv, rejudging_end *run, const char *outcome)
+{
+	if (argc != 3)
+		return admin_usage(command);
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = admin_connect();
+	struct error error = {0};
+	struct rejudging rejudging;
+	if (!db)
+		return admin_failed;
+	int rc = rejudging_find(db, arena, number_of(argv[1]), &rejudging, &error);
+	if (!rc)
+		rc = rejudging_check_name(&rejudging, argv[2], &error);
+	if (!rc)
+		rc = run(db, rejudging.id, &admin_actor, &error);
+	if (rc)
+		return admin_complain(&error);
+	admin_say("Rejudging %lld is %s", (long long)rejudging.id, outcome);
+	return admin_done;
+}
+
+int rejudge_apply_command(int argc, char **argv)
+{
+	return end("rejudge apply", argc, argv, rejudging_apply, "applied: the new results are in their places, and the rankings follow them.");
+}
+
+int rejudge_discard_command(int argc, char **argv)
+{
+	return end("rejudge discard", argc, argv, rejudging_discard, "discarded: every result is what it was.");
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""What destroys something asks first and says what will go: every address that takes a form is looked at here."""
+import io
+import json
+import pathlib
+import re
+import sys
+import time
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True)
+sql = site.sql
+ada, bob, admin = (Client(site.url) for _ in range(3))
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+ranking_by: geom
+"""
+
+# Every address of the router that takes a form: what is lost, and how it asks. An address that is not here makes the test fail.
+# "here": the scenes below; else the suite that has the scene.
+ASKS = {
+	"/account/sessions": "here", "/account/tokens/revoke": "here", "/admin/announcements": "here", "/admin/invites": "here",
+	"/admin/leaderboard/*/publishing": "here", "/admin/review": "here", "/admin/submission/*": "here", "/admin/users": "here", "/admin/workers": "here",
+	"/submission/*/cancel": "here",
+	"/submission/*/withdraw": "participants", "/account/delete": "account", "/admin/leaderboard/*/delete": "site", "/admin/leaderboard/*/switch": "versions",
+	"/admin/rejudgings/*": "rejudging", "/admin/users/*/ban": "users", "/admin/sets/*": "sets",
+}
+LOSES_NOTHING = {
+	"/submit", "/leaderboard/*/submit", "/submission/*/restore", "/submission/*/note", "/join", "/register", "/login", "/logout", "/password/*",
+	"/account/password", "/account/tokens", "/account/overtaken", "/admin/gpus/release", "/admin/leaderboards/new", "/admin/leaderboard/*/edit",
+	"/admin/leaderboard/*/clone", "/admin/leaderboard/*/dryrun", "/admin/sets/new", "/admin/rejudgings", "/admin/users/invite",
+}
+
+
+@test
+def the_tables_of_this_test_hold_every_address():
+	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
+	routes = set(re.findall(r'\{ METHOD_POST, "([^"]+)"', table))
+	equal(routes - set(ASKS) - LOSES_NOTHING, set())
+	equal((set(ASKS) | LOSES_NOTHING) - routes, set())
+	for suite in set(ASKS.values()) - {"here"}:
+		equal((suite, (ROOT / "tests/integration/site" / f"{suite}.test.py").exists()), (suite, True))
+
+
+def value(statement):
+	return sql(statement)[0][0]
+
+
+def case(mean_ns):
+	return {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}
+
+
+def submit(client, mean_ns):
+	source = "# " + json.dumps({"cases": [case(mean_ns)]})
+	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")])
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	number = int(answer.location.rsplit("/", 1)[1])
+	end = time.time() + 120
+	while value(f"SELECT state FROM jobs WHERE submission_id = {number}") != "done":
+		assert time.time() < end
+		time.sleep(0.1)
+	return number
+
+
+def whole(answer):
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+
+
+def asks(client, address, fields, state, sentences, typed=None):
+	"""The form changes nothing before it is confirmed; what was sent is kept, and the answer then changes the state."""
+	before = sql(state)
+	entries = value("SELECT COUNT(*) FROM audit_log")
+	wrongs = [[]] if typed is None else [[], [("confirm", "")], [("confirm", "yes")], [("confirm", f"{typed}x")]]
+	for wrong in wrongs + ([[("confirm", "no")]] if typed is None else []):
+		answer = client.post(address, list(fields) + wrong, form="/account")
+		equal((address, wrong, answer.status), (address, wrong, 422))
+		whole(answer)
+		for sentence in sentences:
+			contains(answer.words(), sentence)
+		if wrong and typed is not None:
+			contains(answer.words(), f"so nothing was changed; type {typed}.")
+		equal((address, wrong, sql(state)), (address, wrong, before))
+	for name, sent in fields:
+		contains(answer.text, f'<input type="hidden" name="{name}" value="')
+	equal(value("SELECT COUNT(*) FROM audit_log"), entries)
+	answer = client.post(address, list(fields) + [("confirm", typed if typed is not None else "yes")], form="/account")
+	equal((address, answer.status, answer.words() if answer.status != 303 else ""), (address, 303, ""))
+	equal(sql(state) == before, False)
+
+
+@test
+def what_the_tests_need_is_made():
+	global first, second
+	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
+		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("task.yml", TASK)
+		pack.writestr("eval.py", "")
+	equal(admin.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())]).status, 303)
+	first, second = submit(ada, 1000.0), submit(bob, 2000.0)
+
+
+@test
+def hiding_and_holding_say_that_the_ranking_changes():
+	state = "SELECT user_id, position FROM ranking ORDER BY position"
+	asks(admin, f"/admin/submission/{first}", [("action", "hide"), ("reason", "It <copies> \"a\" library.")], state,
+		[f"Hide submission {first}?", "ada submitted", "It leaves the ranking", "Its author reads: “It <copies> \"a\" library.”", "It can be shown and ranked again."])
+	equal(admin.post(f"/admin/submission/{first}", [("action", "show")]).status, 303)
+	asks(admin, f"/admin/submission/{first}", [("action", "hold"), ("reason", "Too good.")], state,
+		[f"Hold submission {first} for review?", "What has passed of it leaves the ranking"])
+
+
+@test
+def rejecting_a_result_needs_its_number():
+	asks(admin, "/admin/review", [("action", "reject"), ("submission", first), ("gpu", "H200"), ("reason", "It is not <true>.")],
+		f"SELECT verdict, score_ns FROM jobs WHERE submission_id = {first}",
+		[f"Reject submission {first} on H200?", "becomes a protocol violation and loses its time", "That is final", "Rejected by the admin root-of-all: It is not <true>."],
+		typed=first)
+
+
+@test
+def pausing_says_what_runs_and_resuming_asks_nothing():
+	worker = value("SELECT name FROM workers LIMIT 1")
+	uuid = value("SELECT uuid FROM gpus ORDER BY uuid LIMIT 1")
+	sql(f"INSERT INTO jobs (submission_id, user_id, gpu, state, lease_owner, lease_device, lease_expires, started_at) SELECT id, user_id, 'Z9000', 'running', '{worker}', '{uuid}', "
+		f"UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, UTC_TIMESTAMP(3) FROM submissions WHERE id = {first}")
+	asks(admin, "/admin/workers", [("action", "drain"), ("worker", worker), ("device", uuid)], "SELECT worker, uuid, kind FROM pauses",
+		[f"Drain {uuid} of {worker}?", "1 job that runs on it will end first."])
+	asks(admin, "/admin/workers", [("action", "pause"), ("worker", worker), ("device", "")], "SELECT worker, uuid, kind FROM pauses",
+		[f"Pause {worker}?", "It takes no jobs until somebody resumes it", "1 job that runs on it is stopped and queued again at once"])
+	for device in ("", uuid):
+		equal(admin.post("/admin/workers", [("action", "resume"), ("worker", worker), ("device", device)]).status, 303)
+	equal(admin.post("/admin/workers", [("action", "pause"), ("worker", "nobody"), ("device", "")]).status, 404)
+
+
+@test
+def cancelling_what_is_somebody_elses_needs_its_number():
+	address = f"/submission/{first}/cancel"
+	state = f"SELECT state FROM jobs WHERE submission_id = {first} AND gpu = 'Z9000'"
+	contains(admin.get(address).words(), f"To cancel it, type its number: {first}")
+	for fields in ([], [("number", "")], [("number", f"{first}x")]):
+		answer = admin.post(address, fields)
+		equal((fields, answer.status), (fields, 422))
+		whole(answer)
+		contains(answer.words(), f"so nothing was cancelled; type {first}.")
+		equal(sql(state), [["queued"]])
+	equal(admin.post(address, [("number", first)]).status, 303)
+	equal(sql(state), [["cancelled"]])
+	sql(f"UPDATE jobs SET state = 'queued', verdict = NULL WHERE submission_id = {first} AND gpu = 'Z9000'")
+	lacks(ada.get(address).text, 'name="number"')
+	equal(ada.post(address).status, 303)
+	equal(sql(state), [["cancelled"]])
+
+
+@test
+def what_people_lose_by_publishing_is_said_and_members_are_named():
+	address = "/admin/leaderboard/small/publishing"
+	state = "SELECT visibility, frozen_at IS NULL, archived_at IS NULL FROM leaderboards WHERE name = 'small'"
+	asks(admin, address, [("action", "freeze")], state, ["The public ranking stands still", "until the freeze is lifted"])
+	asks(admin, address, [("action", "lift")], state, ["is ranked and seen by everybody at once, which cannot be unseen"])
+	asks(admin, address, [("visibility", "closed")], state, ["Only its members see it from now on"])
+	asks(admin, address, [("action", "remove"), ("member", "bob")], "SELECT COUNT(*) FROM leaderboard_members", ["Remove bob from small?", "does not see it any more"], typed="bob")
+	asks(admin, address, [("visibility", "hidden"), ("archived", "1")], state,
+		["its authors do not see their own submissions on it", "It takes no submissions any more and leaves the front page for the archive."])
+	# What gives and takes nothing away asks nothing.
+	for fields in ([("visibility", "hidden")], [("visibility", "closed")], [("visibility", "public"), ("frozen", "2100-01-01 00:00")], [("visibility", "public")]):
+		equal((fields, admin.post(address, fields).status), (fields, 303))
+
+
+@test
+def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
+	asks(admin, "/admin/users", [("action", "role"), ("user", "bob"), ("role", "admin")], "SELECT role FROM users WHERE name = 'bob'",
+		["Give bob the role admin?", "bob has the role participant now. Admins may do everything"])
+	asks(admin, "/admin/users", [("action", "role"), ("user", "bob"), ("role", "participant")], "SELECT role FROM users WHERE name = 'bob'", ["They make no leaderboards"])
+	equal(admin.post("/admin/announcements", [("action", "make"), ("text", "It <rests> \"on\" Sunday."), ("leaderboard", ""), ("from", ""), ("until", "")]).status, 303)
+	number = value("SELECT MAX(id) FROM announcements")
+	asks(admin, "/admin/announcements", [("action", "end"), ("id", number)], "SELECT until_at FROM announcements",
+		["End this announcement?", "“It <rests> \"on\" Sunday.”", "a new one can be made"])
+	equal(admin.post("/admin/invites", [("action", "make"), ("leaderboard", "small"), ("note", ""), ("uses", ""), ("expires", "")]).status, 303)
+	asks(admin, "/admin/invites", [("action", "revoke"), ("invite", value("SELECT MAX(id) FROM invites"))], "SELECT revoked_at FROM invites",
+		["Nobody can join small with it any more.", "It was used 0 times; those who came with it stay members."])
+	equal(ada.post("/account/tokens", [("name", "lap <top>"), ("scope", "read"), ("days", "7")]).status, 303)
+	asks(ada, "/account/tokens/revoke", [("token", value("SELECT MAX(id) FROM api_tokens"))], "SELECT COUNT(*) FROM api_tokens",
+		["Revoke the token lap <top>?", "are refused from then on, for ever", "It was never used."])
+	other = Client(site.url)
+	equal(other.post("/login", [("name", "ada"), ("password", PASSWORD)]).status, 303)
+	asks(ada, "/account/sessions", [("session", "others")], "SELECT COUNT(*) FROM sessions", ["End all other sessions?", "1 other session ends", "This one stays."])
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
