@@ -149,7 +149,7 @@ static const struct statement SUBMISSIONS = SELECT(struct submission_row, SUBMIS
 	"SELECT s.id, s.leaderboard_id, l.name AS leaderboard, v.number AS version, s.mode, s.file_name, s.submitted_at AS submitted_at_ms, "
 	"b.content AS source FROM (SELECT id, leaderboard_id, task_version_id, mode, file_name, submitted_at, sha256 "
 	"  FROM submissions FORCE INDEX (submissions_history) "
-	"  WHERE user_id = ? AND (leaderboard_id > ? OR (leaderboard_id = ? AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
+	"  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 

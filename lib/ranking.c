@@ -383,7 +383,9 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 	rc = lock_ranking(db, arena, &key, error);
 	if (!rc) /* behind the lock, so that a freeze either sees this job in the ranking or is seen here */
 		rc = asks(db, arena, &COUNTS, job_id, &counts, error);
-	return rc || !counts ? rc : insert(db, arena, &job, error);
+	if (rc)
+		return rc;
+	return counts ? insert(db, arena, &job, error) : baseline_take(db, job_id, error); /* a sample that a dry run has timed */
 }
 
 static const struct statement DROP_ENTRY = COMMAND(
