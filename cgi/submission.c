@@ -235,6 +235,9 @@ static void drop_hidden_times(struct job_row *jobs, size_t count)
 		for (size_t i = 0; jobs[j].hides_times && i < jobs[j].stage_count; i++)
 			if (jobs[j].is_withheld || strcmp(jobs[j].stages[i].name, "ranked") == 0)
 				jobs[j].stages[i].case_count = 0;
+	for (size_t j = 0; j < count; j++)
+		for (size_t i = 0; jobs[j].is_withheld && i < jobs[j].stage_count; i++)
+			jobs[j].stages[i].duration_ms = SQL_NULL_INTEGER; /* it would tell roughly */
 }
 
 static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count, const struct samples_row *rows, size_t count)
