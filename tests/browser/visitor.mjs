@@ -55,9 +55,9 @@ function collectFaults(page, faults) {
 }
 
 // A person with a browser of his own: no cookie, nothing stored. `scripts`, `dark`, `width` and `height` as wanted.
-export async function visit({ scripts = true, dark = false, width = 1280, height = 900, watch = true } = {}) {
+export async function visit({ scripts = true, dark = false, width = 1280, height = 900, watch = true, zone } = {}) {
 	const context = await (await browser()).newContext({ baseURL: url, javaScriptEnabled: scripts, colorScheme: dark ? 'dark' : 'light',
-		viewport: { width, height }, acceptDownloads: true, serviceWorkers: 'block' });
+		viewport: { width, height }, timezoneId: zone, acceptDownloads: true, serviceWorkers: 'block' });
 	context.setDefaultTimeout(PAGE_LIMIT_MS);
 	const page = await context.newPage(), faults = [];
 	if (watch)
