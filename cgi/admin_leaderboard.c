@@ -125,6 +125,7 @@ static int read_input(struct request *request, const struct leaderboard *leaderb
 	*input = (struct input){ .settings = {
 		.name = request_form_or(request, "name", ""), .accepting = request_form_flag(request, "accepting"),
 		.sources_public_after_deadline = request_form_flag(request, "sources_public"),
+		.hidden = strcmp(request_form_or(request, "visibility", ""), "hidden") == 0,
 		.keeps_version = request_form_flag(request, "keeps_version"),
 	} };
 	read_gpus(request, &input->settings);

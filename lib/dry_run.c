@@ -4,6 +4,7 @@
 #include "lib/buffer.h"
 #include "lib/scope.h"
 #include "lib/user.h"
+#include "lib/wait.h"
 
 #include <string.h>
 
@@ -71,14 +72,15 @@ static const struct column ROW_COLUMNS[] = {
 	TEXT(struct dry_run_row, started_by), TEXT(struct dry_run_row, purpose), TEXT(struct dry_run_row, expected),
 	TEXT(struct dry_run_row, gpu), TEXT(struct dry_run_row, state), TEXT(struct dry_run_row, verdict), TEXT(struct dry_run_row, reason),
 	INTEGER(struct dry_run_row, took_ms), INTEGER(struct dry_run_row, peak_host_bytes), INTEGER(struct dry_run_row, peak_device_bytes),
-	TEXT(struct dry_run_row, untried),
+	INTEGER(struct dry_run_row, devices), TEXT(struct dry_run_row, untried),
 };
 /* What the answer took, not its compiler; but what was never run has only that. */
 #define PEAK(column) "(SELECT COALESCE(MAX(IF(t.name = 'compile', NULL, t." column ")), MAX(t." column ")) FROM stages t WHERE t.job_id = j.id) AS " column
 static const struct statement ROWS = SELECT(struct dry_run_row, ROW_COLUMNS,
 	"SELECT d.id AS dry_run_id, e.submission_id, d.started_at AS started_at_ms, d.started_by, e.purpose, e.expected, j.gpu, j.state, "
 	"  j.verdict, j.reason, TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000 AS took_ms, "
-	"  " PEAK("peak_host_bytes") ", " PEAK("peak_device_bytes") ", d.untried "
+	"  " PEAK("peak_host_bytes") ", " PEAK("peak_device_bytes") ", "
+	"  (SELECT COUNT(*) FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.model = j.gpu AND " SQL_TAKES_JOBS("g", "w") ") AS devices, d.untried "
 	"FROM (SELECT r.id, r.started_at, r.started_by, r.untried FROM dry_runs r JOIN task_versions v ON v.id = r.task_version_id "
 	"  WHERE v.leaderboard_id = ? AND v.number = ? ORDER BY r.id DESC LIMIT 1) d "
 	"JOIN dry_run_entries e ON e.dry_run_id = d.id JOIN jobs j ON j.submission_id = e.submission_id ORDER BY j.gpu, e.submission_id");

@@ -15,6 +15,7 @@ struct dry_run_row {              /* one entry on one device */
 	const char *gpu, *state, *verdict, *reason;       /* verdict NULL: it waits or runs */
 	int64_t took_ms;              /* SQL_NULL_INTEGER: it has not ended */
 	int64_t peak_host_bytes, peak_device_bytes; /* see stages; SQL_NULL_INTEGER: not known */
+	int64_t devices;              /* of this model that take jobs now */
 	const char *untried;          /* of the whole run: sentences, one a line */
 };
 

@@ -124,6 +124,7 @@ def the_report_has_the_time_and_the_memory_of_each_and_says_what_was_not_tried()
 	equal(len(rows), 7)
 	assert all(unit == "MB" for _, _, _, unit in rows), rows
 	lacks(page, "What was not tried")
+	lacks(page, "takes jobs just now")
 	equal(sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND peak_device_bytes IS NULL"),
 		sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"))
 
@@ -220,6 +221,7 @@ def what_cannot_be_tried_is_said():
 	make_board("bare", task=BARE, device="Z9000", samples=False)
 	ok(carl.post("/admin/leaderboard/bare/dryrun?version=1", form="/admin/leaderboard/bare/dryrun"))
 	words = whole(carl.get("/admin/leaderboard/bare/dryrun?version=1")).words()
+	contains(words, "Z9000 No device of this model takes jobs just now")
 	contains(words, "What was not tried The reference: reference.py has no function ref_kernel")
 	contains(words, "No sample must pass either")
 	contains(words, "Samples: task.yml names none under podium: expected:.")

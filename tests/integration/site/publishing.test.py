@@ -278,6 +278,20 @@ def a_hidden_one_is_its_creators_and_admins():
 
 
 @test
+def one_may_be_created_hidden_so_that_nobody_sees_it_before_it_is_published():
+	make_board(carl, "later", visibility="hidden")
+	equal([client.get("/leaderboard/later").status for client in (anyone, ada, dora, carl, admin)], [404, 404, 404, 200, 200])
+	shown = whole(carl.get("/leaderboard/later"))
+	for words in ("This is a preview", "A small task.", "Template in Python", "1024"):
+		contains(shown.words(), words)
+	contains(value("SELECT detail FROM audit_log WHERE action = 'leaderboard.create' AND subject = 'later'"), "Created, hidden, for H200")
+	preview = shown.text.split('<div class="columns">')[1]
+	ok(publish(carl, "later", action="publish"))
+	equal(whole(anyone.get(fresh("/leaderboard/later"))).text.split('<div class="columns">')[1], preview)
+	ok(carl.post("/admin/leaderboard/later/delete", [("name", "later")]))
+
+
+@test
 def each_change_is_in_the_audit_log():
 	rows = sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.publish' ORDER BY id")
 	for detail in ("visibility: closed, was public", "visibility: hidden, was closed", "visibility: public, was hidden"):
