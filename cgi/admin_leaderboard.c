@@ -125,6 +125,7 @@ static int read_input(struct request *request, const struct leaderboard *leaderb
 	*input = (struct input){ .settings = {
 		.name = request_form_or(request, "name", ""), .accepting = request_form_flag(request, "accepting"),
 		.sources_public_after_deadline = request_form_flag(request, "sources_public"),
+		.hidden = strcmp(request_form_or(request, "visibility", ""), "hidden") == 0,
 		.keeps_version = request_form_flag(request, "keeps_version"),
 	} };
 	read_gpus(request, &input->settings);
@@ -286,8 +287,8 @@ static const struct column EXTENT_COLUMNS[] = {
 };
 static const struct statement EXTENT = SELECT(struct extent, EXTENT_COLUMNS,
 	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = l.id) AS versions, "
-	"(SELECT COUNT(*) FROM submissions WHERE leaderboard_id = l.id) AS submissions, "
-	"(SELECT COUNT(DISTINCT user_id) FROM submissions WHERE leaderboard_id = l.id) AS users, "
+	"(SELECT COUNT(*) FROM submissions WHERE leaderboard_id = l.id AND NOT dry_run) AS submissions, "
+	"(SELECT COUNT(DISTINCT user_id) FROM submissions WHERE leaderboard_id = l.id AND NOT dry_run) AS users, "
 	"(SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"WHERE s.leaderboard_id = l.id AND j.state IN ('queued', 'running')) AS running "
 	"FROM leaderboards l WHERE l.id = ?");

@@ -24,7 +24,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 /* The page's rows are found by numbers alone, in an index that suits what is asked for; the rest is looked up for these. */
 #define SUBMISSIONS(numbers) SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
 	"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS user, l.name AS leaderboard, s.file_name, " \
-	"  s.mode, s.hidden_reason, s.admin_note AS note, " \
+	"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, s.admin_note AS note, " \
 	"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
 	"FROM (" numbers ") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")

@@ -25,7 +25,7 @@ static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, u.deleted_at AS deleted_at_ms, "
 	"u.created_at AS created_at_ms, "
 	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id) AS seen_at_ms, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id) AS submissions "
+	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS submissions "
 	"FROM users u WHERE LOCATE(?, u.name) ORDER BY u.name LIMIT ? OFFSET ?");
 
 /* A name is ASCII; other letters can be in none, and the column could not be compared with them. */

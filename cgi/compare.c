@@ -29,7 +29,7 @@ static const struct statement SIDES = SELECT(struct compare_side, SIDE_COLUMNS,
 	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " SQL_MAY_SEE("l") " AND " SQL_IS_SHOWN("s"));
 static const struct statement RECENT = SELECT(struct compare_side, SIDE_COLUMNS,
 	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES " "
-	"WHERE s.user_id = ? AND s.leaderboard_id = (SELECT leaderboard_id FROM submissions WHERE id = ?) AND s.id <> ? AND " SQL_MAY_SEE("l") " "
+	"WHERE s.user_id = ? AND s.leaderboard_id = (SELECT leaderboard_id FROM submissions WHERE id = ?) AND s.id <> ? AND NOT s.dry_run AND " SQL_MAY_SEE("l") " "
 	"ORDER BY s.id DESC LIMIT ?");
 
 static const struct column ROW_COLUMNS[] = {

@@ -6,7 +6,29 @@
 #include "cgi/paging.h"
 #include "templates/dry_run.h"
 
+#include <string.h>
+
 enum { reload_s = 5 };
+
+static void count_rows(struct dry_run_view *view)
+{
+	for (size_t i = 0; i < view->count; i++) {
+		const struct dry_run_row *row = &view->rows[i];
+		*(!dry_run_has_ended(row) ? &view->open : dry_run_is_met(row) ? &view->met : &view->unmet) += 1;
+		view->has_device_memory |= row->peak_device_bytes != SQL_NULL_INTEGER;
+	}
+}
+
+/* A sentence a line. */
+static void split_untried(struct arena *arena, struct dry_run_view *view)
+{
+	const char *text = view->count ? view->rows->untried : "";
+	view->untried = arena_array(arena, const char *, strlen(text) + 1);
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		view->untried[view->untried_count++] = arena_strndup(arena, text, length);
+	}
+}
 
 static int show(struct request *request, const struct leaderboard *leaderboard, const char *problem)
 {
@@ -20,8 +42,8 @@ static int show(struct request *request, const struct leaderboard *leaderboard, 
 		return rc;
 	}
 	view.rows = rows;
-	for (size_t i = 0; i < view.count; i++)
-		*(!dry_run_has_ended(&rows[i]) ? &view.open : dry_run_is_met(&rows[i]) ? &view.met : &view.unmet) += 1;
+	count_rows(&view);
+	split_untried(request->arena, &view);
 	struct page page = page_make(request, arena_printf(request->arena, "Dry run of version %lld", (long long)view.version), "admin");
 	page.refresh_s = view.open ? reload_s : 0;
 	dry_run_page(&request->body, &page, &view);

@@ -161,7 +161,7 @@ const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, S
 	"b.content AS source FROM (SELECT id, leaderboard_id, task_version_id, mode, practice, file_name, dialect, note, submitted_at, withdrawn_at, "
 	"  hidden_at, hidden_reason, sha256 "
 	"  FROM submissions FORCE INDEX (submissions_history) "
-	"  WHERE user_id = ? AND (leaderboard_id > ? OR (leaderboard_id = ? AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
+	"  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 

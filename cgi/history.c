@@ -35,7 +35,7 @@ static const struct column JOB_COLUMNS[] = {
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place " \
 	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, o.note, o.withdrawn_at, o.submitted_at " \
-	"  FROM submissions o WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? " \
+	"  FROM submissions o WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? AND NOT o.dry_run " \
 	"  AND (? = '' OR EXISTS (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
 	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')))) ORDER BY o.id DESC LIMIT ?) s " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
@@ -53,7 +53,7 @@ static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("o.user_id = ? AN
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind), TEXT(struct history_choice, name) };
 static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
 	"SELECT 'leaderboard' AS kind, l.name FROM leaderboards l "
-	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id) AND " SQL_MAY_SEE("l") " "
+	"WHERE EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = l.id AND NOT s.dry_run) AND " SQL_MAY_SEE("l") " "
 	"UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT gpu FROM leaderboard_gpus) g ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {

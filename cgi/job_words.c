@@ -138,6 +138,8 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 		buffer_printf(out, " on %s.", job->gpu);
 	} else if (row->withdrawn && !isnan(job->score_ns)) {
 		buffer_printf(out, "Passed on %s; it was withdrawn, so it is not ranked.", job->gpu);
+	} else if (!isnan(job->score_ns) && row->dry_run) {
+		buffer_printf(out, "Passed on %s. It belongs to a dry run, so it is not ranked.", job->gpu);
 	} else if (!isnan(job->score_ns) && row->practice) {
 		buffer_printf(out, "Passed on %s. It came after the deadline, so it is practice and not ranked.", job->gpu);
 	} else if (!isnan(job->score_ns) && row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms) {

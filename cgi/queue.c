@@ -25,9 +25,9 @@ static const struct column JOB_COLUMNS[] = {
  * found without looking at the others. */
 #define JOBS_IN(state, since) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
-	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' ELSE s.mode END AS mode, " \
+	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
 	"  j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AS visible, j.priority, " \
+	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l") " AS visible, j.priority, " \
 	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
 	"  IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
@@ -78,8 +78,8 @@ static int read_jobs(struct request *request, struct queue_view *view)
 {
 	struct queue_job *jobs;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &JOBS, &jobs, &count, request->error, "iiii", request->viewer.id,
-		(int64_t)most_jobs, request->viewer.id, (int64_t)most_jobs);
+	int rc = database_rows(request->db, request->arena, &JOBS, &jobs, &count, request->error, "iiiiii", request->viewer.id,
+		request->viewer.id, (int64_t)most_jobs, request->viewer.id, request->viewer.id, (int64_t)most_jobs);
 	if (rc)
 		return rc;
 	view->jobs = jobs;
@@ -89,7 +89,7 @@ static int read_jobs(struct request *request, struct queue_view *view)
 	return count < most_jobs ? 0 : count_more(request, view);
 }
 
-/* Those of leaderboards that the visitor may not see wait like all others, but are nobody else's concern. */
+/* Those of leaderboards that the visitor may not see, and of dry runs, wait like all others, but are nobody else's concern. */
 static void keep_visible(struct queue_view *view)
 {
 	size_t kept = 0, running = 0;

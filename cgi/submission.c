@@ -24,7 +24,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct submission_row, user), TEXT(struct submission_row, leaderboard), TEXT(struct submission_row, file_name),
 	TEXT(struct submission_row, mode), TIME(struct submission_row, submitted_at_ms),
 	INTEGER(struct submission_row, version_number), INTEGER(struct submission_row, current_version),
-	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), INTEGER(struct submission_row, practice),
+	INTEGER(struct submission_row, ended), INTEGER(struct submission_row, sources_public), INTEGER(struct submission_row, practice), INTEGER(struct submission_row, dry_run),
 	TIME(struct submission_row, frozen_at_ms), INTEGER(struct submission_row, creator_id), BLOB(struct submission_row, sha256),
 	TEXT(struct submission_row, note), INTEGER(struct submission_row, withdrawn),
 	INTEGER(struct submission_row, hidden), TEXT(struct submission_row, hidden_reason),
@@ -33,12 +33,12 @@ static const struct column SUBMISSION_COLUMNS[] = {
 #define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
 	"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, s.file_name, s.mode, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
-	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.practice, " \
+	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.practice, s.dry_run, " \
 	"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
 	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
-	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l"))
+	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l"))
 /* The state is asked for again and again, and needs nothing of the task's definition, which is long. */
 static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
 static const struct statement SUBMISSION_AND_TASK = SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')",
@@ -72,11 +72,12 @@ static const struct column JOB_COLUMNS[] = {
 static const struct column STAGE_COLUMNS[] = {
 	INTEGER(struct stage_row, id), INTEGER(struct stage_row, job_id), INTEGER(struct stage_row, position),
 	TEXT(struct stage_row, name), TEXT(struct stage_row, verdict), TEXT(struct stage_row, message),
-	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), TEXT(struct stage_row, command),
+	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), INTEGER(struct stage_row, peak_host_bytes),
+	INTEGER(struct stage_row, peak_device_bytes), TEXT(struct stage_row, command),
 	TEXT(struct stage_row, out), TEXT(struct stage_row, err), TEXT(struct stage_row, kernels), TEXT(struct stage_row, conditions),
 };
 #define STAGES_OF(whose) SELECT(struct stage_row, STAGE_COLUMNS, \
-	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.command, " \
+	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.peak_host_bytes, t.peak_device_bytes, t.command, " \
 	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions " \
 	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose " = ? ORDER BY t.job_id, t.position")
 
@@ -172,7 +173,8 @@ static bool is_owner(const struct request *request, const struct submission_row 
 
 static int find_numbered(struct request *request, const struct statement *statement, int64_t id, struct submission_row *row)
 {
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "ii", id, request->viewer.id);
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "iii", id, request->viewer.id,
+		request->viewer.id);
 	if (!rc && row->hidden && !is_owner(request, row))
 		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
@@ -246,6 +248,9 @@ static void drop_hidden_times(struct job_row *jobs, size_t count)
 		for (size_t i = 0; jobs[j].hides_times && i < jobs[j].stage_count; i++)
 			if (jobs[j].is_withheld || strcmp(jobs[j].stages[i].name, "ranked") == 0)
 				jobs[j].stages[i].case_count = 0;
+	for (size_t j = 0; j < count; j++)
+		for (size_t i = 0; jobs[j].is_withheld && i < jobs[j].stage_count; i++)
+			jobs[j].stages[i].duration_ms = SQL_NULL_INTEGER; /* it would tell roughly */
 }
 
 static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count, const struct samples_row *rows, size_t count)
@@ -382,7 +387,7 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	for (size_t i = 0; i < job_count; i++)
 		is_open = is_open || can_be_cancelled(&jobs[i]);
 	view->may_cancel = is_open && is_owner(request, row);
-	view->may_withdraw = !is_open && view->is_author && strcmp(row->mode, "ranked") == 0;
+	view->may_withdraw = !is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source)
 		return 0;
 	struct blob_value content;

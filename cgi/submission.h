@@ -18,7 +18,8 @@ struct submission_row {
 	const char *user, *leaderboard, *file_name, *mode;
 	int64_t submitted_at_ms, version_number, current_version;
 	int64_t ended, sources_public;
-	int64_t practice;             /* it came after the deadline, and is never ranked */
+	int64_t practice;             /* it came after the deadline, or by a dry run, and is never ranked */
+	int64_t dry_run;
 	int64_t frozen_at_ms;         /* of the leaderboard's public ranking; TIME_NULL: it is not frozen */
 	int64_t creator_id;           /* of the leaderboard; SQL_NULL_INTEGER: nobody */
 	struct blob_value sha256;
@@ -48,7 +49,7 @@ struct artifact_row { int64_t id, stage_id; const char *name; int64_t size; };
 struct stage_row {
 	int64_t id, job_id, position;
 	const char *name, *verdict, *message;
-	int64_t exit_code, duration_ms;
+	int64_t exit_code, duration_ms, peak_host_bytes, peak_device_bytes;
 	const char *command, *out, *err;
 	const char *kernels, *conditions; /* JSON, or NULL */
 	struct case_row *cases; size_t case_count; /* these are filled by the page */

@@ -42,7 +42,7 @@ static const struct column CHOICES_COLUMNS[] = {
 };
 static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, NULL AS source "
-	"FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? ORDER BY s.id DESC LIMIT 1");
+	"FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
 /* Its author's, an admin's, or everybody's after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "

@@ -22,7 +22,7 @@ static const struct column VERSION_COLUMNS[] = {
 static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLUMNS,
 	"SELECT v.id, v.number, v.revision, v.created_at AS created_at_ms, v.id = l.task_version_id AS is_current, v.draft, "
 	"  u.name AS creator, (SELECT COUNT(*) FROM task_files f WHERE f.task_version_id = v.id) AS files, "
-	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id) AS submissions, "
+	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id AND NOT s.dry_run) AS submissions, "
 	"  (SELECT COUNT(DISTINCT r.user_id) FROM ranking r WHERE r.leaderboard_id = l.id AND r.task_version_id = v.id) AS ranked, "
 	"  (SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting "

@@ -20,7 +20,7 @@ static const struct column EXTENT_COLUMNS[] = {
 };
 static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLUMNS,
 	"SELECT COUNT(r.submission_id) AS places, COUNT(DISTINCT r.submission_id) AS kept, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id) - COUNT(DISTINCT r.submission_id) AS deleted, "
+	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) - COUNT(DISTINCT r.submission_id) AS deleted, "
 	"(SELECT COUNT(*) FROM jobs j WHERE j.user_id = u.id AND j.state IN ('queued', 'running')) AS unfinished, "
 	"(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = u.id) AS tokens, "
 	"(SELECT COUNT(*) FROM leaderboard_members m WHERE m.user_id = u.id) AS seats, "
@@ -49,7 +49,8 @@ static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement LOCK_ADMINS = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR UPDATE");
 static const struct statement UNFINISHED = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT DISTINCT submission_id AS id FROM jobs WHERE user_id = ? AND state IN ('queued', 'running') ORDER BY submission_id");
+	"SELECT DISTINCT s.id FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.user_id = ? AND j.state IN ('queued', 'running') "
+	"ORDER BY s.id");
 
 /* As when a leaderboard is deleted: whoever wants to refer to one of these waits, and stores it again if it is gone. */
 struct used_blob { struct blob_value sha256; };

@@ -2,13 +2,13 @@
 
 #include "lib/job.h"
 
-/* The best of each file; equal ones keep the earlier. */
+/* The best of each file, also by a dry run, whose submission is nobody's to see; equal ones keep the earlier. */
 #define BASELINES_FROM(condition) \
 	"INSERT INTO baselines (task_version_id, gpu, role, path, job_id, submission_id, score_ns, score_err_ns, measured_at) " \
-	"SELECT f.task_version_id, j.gpu, f.role, f.path, j.id, s.id, j.score_ns, j.score_err_ns, COALESCE(j.finished_at, s.submitted_at) " \
+	"SELECT f.task_version_id, j.gpu, f.role, f.path, j.id, IF(s.dry_run, NULL, s.id), j.score_ns, j.score_err_ns, COALESCE(j.finished_at, s.submitted_at) " \
 	"FROM submissions s JOIN jobs j ON j.submission_id = s.id " \
 	"JOIN task_files f ON f.task_version_id = s.task_version_id AND f.sha256 = s.sha256 AND f.role IN ('template', 'sample') " \
-	"WHERE " condition " AND " SQL_IS_RANKED("s", "j") " ORDER BY j.id " \
+	"WHERE " condition " AND (" SQL_IS_RANKED("s", "j") " OR (s.dry_run AND " SQL_HAS_SCORE("s", "j") ")) ORDER BY j.id " \
 	"ON DUPLICATE KEY UPDATE job_id = IF(VALUES(score_ns) < baselines.score_ns, VALUES(job_id), baselines.job_id), " \
 	"  submission_id = IF(VALUES(score_ns) < baselines.score_ns, VALUES(submission_id), baselines.submission_id), " \
 	"  score_err_ns = IF(VALUES(score_ns) < baselines.score_ns, VALUES(score_err_ns), baselines.score_err_ns), " \

@@ -34,6 +34,7 @@ struct actor { int64_t id; const char *name, *address; }; /* id 0: a command */
 
 struct leaderboard_settings {
 	const char *name;         /* only for creating */
+	bool hidden;              /* only for creating: it is prepared and tried out before anybody else sees it; else it is public */
 	int64_t deadline_ms;      /* TIME_NULL: none */
 	bool accepting;
 	bool sources_public_after_deadline;

@@ -162,15 +162,16 @@ static int write_audit(struct database *db, const struct change *change, const c
 /* ---- creating ---- */
 
 static const struct statement INSERT_LEADERBOARD = COMMAND(
-	"INSERT INTO leaderboards (name, creator_id, deadline, accepting, sources_public_after_deadline, secret_seed) "
-	"VALUES (?, ?, ?, ?, ?, ?)");
+	"INSERT INTO leaderboards (name, creator_id, deadline, accepting, sources_public_after_deadline, secret_seed, visibility) "
+	"VALUES (?, ?, ?, ?, ?, ?, IF(?, 'hidden', 'public'))");
 
 static int insert_leaderboard(struct database *db, struct change *change, struct error *error)
 {
 	const struct leaderboard_settings *settings = change->settings;
-	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitiii", settings->name,
+	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitiiii", settings->name,
 		actor_id(change), settings->deadline_ms, (int64_t)settings->accepting,
-		(int64_t)settings->sources_public_after_deadline, (int64_t)randombytes_uniform(UINT32_C(1) << 31));
+		(int64_t)settings->sources_public_after_deadline, (int64_t)randombytes_uniform(UINT32_C(1) << 31),
+		(int64_t)settings->hidden);
 	if (rc == ERROR_CONFLICT) {
 		fail_field(error, "name", "There is a leaderboard named %s already; choose another name.", settings->name);
 		error->code = rc;
@@ -191,7 +192,8 @@ static int create_all(struct database *db, void *context, struct error *error)
 		rc = quotas_store(db, change->id, change->settings->quotas, error);
 	if (rc)
 		return rc;
-	const char *detail = arena_printf(change->arena, "Created for %s; deadline: %s; %zu files.",
+	const char *detail = arena_printf(change->arena, "Created%s for %s; deadline: %s; %zu files.",
+		change->settings->hidden ? ", hidden," : "",
 		join(change->arena, change->gpus, change->gpu_count), deadline_text(change->arena, change->settings->deadline_ms),
 		change->draft.content_count);
 	return write_audit(db, change, "leaderboard.create", change->settings->name, detail, error);

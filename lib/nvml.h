@@ -63,6 +63,7 @@ enum { NVML_EVENT_XID = 8 };           /* nvmlEventTypeXidCriticalError */
 	X(nvmlDeviceGetClockInfo, clock, (struct nvmlDevice_st *device, unsigned int kind, unsigned int *mhz)) \
 	X(nvmlDeviceGetTemperature, temperature, (struct nvmlDevice_st *device, unsigned int sensor, unsigned int *celsius)) \
 	X(nvmlDeviceGetPowerUsage, power, (struct nvmlDevice_st *device, unsigned int *milliwatts)) \
+	X(nvmlDeviceGetMemoryInfo, device_memory, (struct nvmlDevice_st *device, struct nvml_memory *memory)) \
 	X(nvmlDeviceGetCurrentClocksThrottleReasons, slowed, (struct nvmlDevice_st *device, unsigned long long *reasons))
 
 enum { NVML_SM_CLOCK = 1, NVML_MEMORY_CLOCK = 2, NVML_GPU_SENSOR = 0 }; /* nvmlClockType_t, nvmlTemperatureSensors_t */

@@ -23,7 +23,7 @@ static const struct statement STORE = COMMAND(
 	"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement SEAT_AUTHORS = COMMAND(
 	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
-	"SELECT DISTINCT leaderboard_id, user_id FROM submissions WHERE leaderboard_id = ?");
+	"SELECT DISTINCT leaderboard_id, user_id FROM submissions WHERE leaderboard_id = ? AND NOT dry_run");
 
 enum { members_most = 1000 };
 static const struct column MEMBER_COLUMNS[] = {
@@ -31,7 +31,7 @@ static const struct column MEMBER_COLUMNS[] = {
 };
 static const struct statement MEMBERS = SELECT(struct member, MEMBER_COLUMNS,
 	"SELECT u.name, m.joined_at AS joined_at_ms, (SELECT COUNT(*) FROM submissions s WHERE s.user_id = m.user_id "
-	"  AND s.leaderboard_id = m.leaderboard_id) AS submissions "
+	"  AND s.leaderboard_id = m.leaderboard_id AND NOT s.dry_run) AS submissions "
 	"FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? ORDER BY u.name LIMIT ?");
 static const struct statement REMOVE = COMMAND(
 	"DELETE m FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? AND u.name = ?");

@@ -116,7 +116,7 @@ static const struct statement WINDOW = SELECT(struct window, WINDOW_COLUMNS,
 	"  CAST(COALESCE(CEIL(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), MIN(submitted_at) + INTERVAL ? HOUR) / 1e6), 0) "
 	"    AS SIGNED) AS wait_s "
 	"FROM (SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_quota) "
-	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = ? AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR "
+	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = ? AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run "
 	"  AND EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id "
 	"    AND (j.verdict IS NULL OR j.verdict NOT IN ('internal error', 'cancelled') "
 	"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL AND j.cancelled_by = s.user_id))) "

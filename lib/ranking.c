@@ -141,7 +141,9 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 	rc = ranked_job_lock(db, arena, &key, error);
 	if (!rc) /* behind the lock, so that a freeze either sees this job in the ranking or is seen here */
 		rc = ranked_job_counts(db, arena, job_id, &counts, error);
-	return rc || !counts ? rc : insert(db, arena, &job, error);
+	if (rc)
+		return rc;
+	return counts ? insert(db, arena, &job, error) : baseline_take(db, job_id, error); /* a sample that a dry run has timed */
 }
 
 static int put_best(struct database *db, struct arena *arena, const struct ranked_job *job, struct error *error)

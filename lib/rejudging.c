@@ -31,7 +31,7 @@ static const struct statement PUT = COMMAND("INSERT INTO rejudgings (leaderboard
 /* One more than are allowed, so that too many are known as such. */
 #define TAKE(from, place, where) \
 	"INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT ?, s.id, j.gpu, j.id FROM " from \
-	" WHERE " place " AND ? IN ('', j.gpu) AND " where " AND j.state IN ('done', 'failed') " \
+	" WHERE " place " AND ? IN ('', j.gpu) AND " where " AND j.state IN ('done', 'failed') AND NOT s.dry_run " \
 	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = s.user_id AND u.deleted_at IS NOT NULL) " \
 	"AND NOT EXISTS (SELECT 1 FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id " \
 	"  WHERE r.submission_id = s.id AND r.gpu = j.gpu AND g.state = 'open') ORDER BY s.id, j.id LIMIT ?"

@@ -185,7 +185,7 @@ static const struct statement INSERT_JOB = COMMAND(
 static const struct statement COUNT_SUBMISSION = COMMAND(
 	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
 	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, participants = participants + IF(EXISTS "
-	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ?), 0, 1)");
+	"  (SELECT 1 FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.id < ? AND NOT s.dry_run), 0, 1)");
 
 static const struct statement COUNT_DAY = COMMAND(
 	"INSERT INTO user_days (user_id, day, submissions) VALUES (?, UTC_DATE(), 1) ON DUPLICATE KEY UPDATE submissions = submissions + 1");

@@ -22,12 +22,16 @@
 /* The visitor is the author of the submission, or an admin. */
 #define SQL_IS_OWNER(submission) "EXISTS (SELECT 1 FROM users owner WHERE owner.id = ? AND (owner.id = " submission ".user_id OR owner.role = 'admin'))"
 
-/* What an admin has hidden is its author's and admins'. */
-#define SQL_IS_SHOWN(submission) "(" submission ".hidden_at IS NULL OR " SQL_IS_OWNER(submission) ")"
+/* What an admin has hidden, or a dry run has handed in, is its author's and admins'. */
+#define SQL_IS_SHOWN(submission) "((" submission ".hidden_at IS NULL AND NOT " submission ".dry_run) OR " SQL_IS_OWNER(submission) ")"
+
+/* The page of what a dry run has handed in (lib/dry_run.h) is also the leaderboard's creator's; to all others there is no such submission. */
+#define SQL_MAY_SEE_TRIAL(submission, leaderboard) "(NOT " submission ".dry_run OR EXISTS (SELECT 1 FROM users tester WHERE tester.id = ? " \
+	"AND (tester.id IN (" submission ".user_id, " leaderboard ".creator_id) OR tester.role = 'admin')))"
 
 /* The source of a submission that the visitor may see. */
 #define SQL_MAY_SEE_SOURCE(submission, leaderboard) "((" leaderboard ".deadline <= UTC_TIMESTAMP(3) AND " leaderboard \
-	".sources_public_after_deadline) OR " SQL_IS_OWNER(submission) ")"
+	".sources_public_after_deadline AND NOT " submission ".dry_run) OR " SQL_IS_OWNER(submission) ")"
 
 /* The times of a job of such a submission: not those that an admin doubts, nor those that came while the ranking stood still. */
 #define SQL_MAY_SEE_TIMES(submission, leaderboard, job) "(NOT ((" job ".held_at IS NOT NULL AND " job ".released_by IS NULL) OR " \

@@ -305,13 +305,14 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 
 enum { most_recent = 31 };
 
-/* A clock that was set back makes no time negative. */
+/* A clock that was set back makes no time negative. What a dry run tries fails on purpose, so its times say nothing about others'. */
 static const struct statement KEEP = COMMAND(
 	"INSERT INTO job_times (task_version_id, gpu, mode, recent, updated_at) "
 	"SELECT COALESCE(s.task_version_id, c.task_version_id), j.gpu, IF(c.id IS NULL, s.mode, 'comparison'), "
 	"  GREATEST(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000, 0), j.finished_at "
 	"FROM jobs j LEFT JOIN submissions s ON s.id = j.submission_id LEFT JOIN comparisons c ON c.id = j.comparison_id "
 	"WHERE j.id = ? AND j.started_at IS NOT NULL AND j.finished_at IS NOT NULL AND COALESCE(s.id, c.id) IS NOT NULL "
+	"  AND NOT COALESCE(s.dry_run, FALSE) "
 	"ON DUPLICATE KEY UPDATE recent = SUBSTRING_INDEX(CONCAT(VALUES(recent), ',', job_times.recent), ',', ?), "
 	"  updated_at = VALUES(updated_at)");
 struct kept { int64_t task_version_id; const char *gpu, *mode, *recent; };

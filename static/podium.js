@@ -38,6 +38,7 @@
 	// ---- times: hovering shows the reader's own zone below the UTC time ----
 
 	const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+	const isUtc = ["UTC", "Etc/UTC", "GMT", "Etc/GMT"].includes(zone);
 	const inZone = (at) => `${at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })} in ${zone}`;
 
 	const addLocalTimes = () => {
@@ -49,20 +50,60 @@
 		}
 	};
 
-	// Fields for a time are in UTC; below them stands what that is for the reader.
-	const tellLocalTimes = () => {
+	// A deadline is told in UTC; behind it stands what that is for the reader.
+	const tellDeadlines = () => {
+		for (const deadline of main.querySelectorAll(".deadline[data-at]:not([data-local])")) {
+			const at = new Date(deadline.dataset.at);
+			deadline.dataset.local = "";
+			if (isNaN(at) || isUtc) continue;
+			const own = document.createElement("span");
+			own.className = "own-zone";
+			own.textContent = `, ${inZone(at)}`;
+			deadline.append(own);
+		}
+	};
+
+	// ---- fields for a time are in UTC; beside each the same can be typed in the reader's own zone ----
+
+	const pad = (number) => String(number).padStart(2, "0");
+	const clock = (at) => `${pad(at.getHours())}:${pad(at.getMinutes())}`;
+	const asLocal = (at) => `${String(at.getFullYear()).padStart(4, "0")}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}T${clock(at)}`;
+	const minutesLater = (at, minutes) => new Date(at.getTime() + minutes * 60000);
+
+	// What is odd about a local time: clocks skip it, or show it twice, or it has passed.
+	const oddity = (typed, at) => {
+		if (typed && asLocal(at) !== typed)
+			return `There is no ${typed.slice(11)} on that day in ${zone}, because clocks go forward then; ${clock(at)} is taken.`;
+		if (typed && [30, 60].some((minutes) => asLocal(minutesLater(at, minutes)) === typed))
+			return `${typed.slice(11)} comes twice on that day in ${zone}, because clocks go back then; the first is taken.`;
+		return at < Date.now() ? "This time has passed already." : "";
+	};
+
+	const make = (tag, members) => Object.assign(document.createElement(tag), members);
+
+	const offerOwnZone = () => {
 		for (const input of main.querySelectorAll("input[type=datetime-local]:not([data-local])")) {
 			input.dataset.local = "";
-			const told = document.createElement("p");
-			told.className = "hint local-time";
-			const tell = () => {
-				const at = new Date(`${input.value}Z`);
-				told.hidden = !input.value || isNaN(at);
-				told.textContent = told.hidden ? "" : `That is ${inZone(at)}.`;
+			const id = `${input.id}-own-zone`, told = make("p", { className: "hint local-time", role: "status" });
+			const own = make("input", { id, type: "datetime-local", className: "short" });
+			const label = make("label", { htmlFor: id, className: "hint", textContent: `The same in your zone, ${zone}` });
+			const tell = (typed, at) => {
+				told.textContent = isNaN(at) ? "" : oddity(typed, at);
+				told.hidden = !told.textContent;
 			};
-			input.after(told);
-			input.addEventListener("input", tell);
-			tell();
+			const show = () => {
+				const at = new Date(`${input.value}Z`);
+				own.value = isNaN(at) ? "" : asLocal(at);
+				tell("", at);
+			};
+			own.addEventListener("input", () => {
+				const at = new Date(own.value);
+				input.value = isNaN(at) ? "" : at.toISOString().slice(0, 16);
+				tell(own.value.slice(0, 16), at);
+			});
+			input.addEventListener("input", show);
+			input.after(...(isUtc ? [told] : [label, own, told]));
+			show();
 		}
 	};
 
@@ -105,7 +146,8 @@
 	const improve = () => {
 		offerCopying();
 		addLocalTimes();
-		tellLocalTimes();
+		tellDeadlines();
+		offerOwnZone();
 		offerDropping();
 	};
 

@@ -41,7 +41,8 @@ static const struct statement PUT_COMPARED = COMMAND(
 static const struct statement APPEND_OUT = COMMAND("UPDATE stages SET stdout = CONCAT(stdout, ?) WHERE job_id = ? AND position = ?");
 static const struct statement APPEND_ERR = COMMAND("UPDATE stages SET stderr = CONCAT(stderr, ?) WHERE job_id = ? AND position = ?");
 static const struct statement END_STAGE = COMMAND(
-	"UPDATE stages SET verdict = ?, message = ?, exit_code = ?, duration_ms = ? WHERE job_id = ? AND position = ?");
+	"UPDATE stages SET verdict = ?, message = ?, exit_code = ?, duration_ms = ?, peak_host_bytes = ?, peak_device_bytes = ? "
+	"WHERE job_id = ? AND position = ?");
 static const struct statement PUT_KERNELS = COMMAND("UPDATE stages SET kernels = ? WHERE job_id = ? AND position = ?");
 static const struct statement PUT_CONDITIONS = COMMAND("UPDATE stages SET conditions = ? WHERE job_id = ? AND position = ?");
 static const struct statement APPEND_REPORT = COMMAND(
@@ -81,6 +82,12 @@ static int64_t count_of(const json_t *event, const char *key)
 {
 	int64_t count = integer_of(event, key);
 	return count >= 0 && count <= UINT16_MAX ? count : SQL_NULL_INTEGER;
+}
+
+static int64_t bytes_of(const json_t *event, const char *key)
+{
+	int64_t bytes = integer_of(event, key);
+	return bytes > 0 ? bytes : SQL_NULL_INTEGER;
 }
 
 /* As much of a text as fits into a column TEXT; NULL where there is none. */
@@ -217,8 +224,9 @@ static int write_artifact(const struct writing *to, const json_t *event, struct 
 
 static int write_stage_end(const struct writing *to, const json_t *event, struct error *error)
 {
-	return database_execute(to->db, &END_STAGE, error, "ssiiii", text_of(event, "verdict"), text_of(event, "message"),
-		integer_of(event, "exit_code"), integer_of(event, "duration_ms"), to->claim->job_id, integer_of(event, "position"));
+	return database_execute(to->db, &END_STAGE, error, "ssiiiiii", text_of(event, "verdict"), text_of(event, "message"),
+		integer_of(event, "exit_code"), integer_of(event, "duration_ms"), bytes_of(event, "peak_host_bytes"),
+		bytes_of(event, "peak_device_bytes"), to->claim->job_id, integer_of(event, "position"));
 }
 
 /* A comparison that has passed without saying what came of it, which podium-run never does, has come to nothing. */

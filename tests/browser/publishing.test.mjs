@@ -96,7 +96,7 @@ benchmarks: [{number: 4444}]
 });
 
 scene('a frozen, archived preview says so, and a deadline is told in the readerâ€™s own zone', async (come) => {
-	const admin = await come();
+	const admin = await come({ zone: 'Europe/Berlin' });
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'frozen', { deadline: '2090-07-01T10:00' });
 	await createLeaderboard(admin, 'a_leaderboard_whose_name_is_as_long_as_names_may_be_' + 'x'.repeat(12));
@@ -117,7 +117,25 @@ scene('a frozen, archived preview says so, and a deadline is told in the readerâ
 	const zone = await admin.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
 	assert.match(await admin.locator('.lead time').first().getAttribute('title'), new RegExp(`UTC\n.*${zone.replace('/', '.')}`));
 	await admin.goto('/admin/leaderboard/frozen/edit');
-	await admin.locator('.local-time', { hasText: zone }).waitFor();
-	await admin.getByLabel('Deadline, in UTC').fill('');
-	await admin.locator('.local-time').waitFor({ state: 'hidden' });
+	const own = admin.getByLabel('The same in your zone, Europe/Berlin'), utc = admin.getByLabel('Deadline, in UTC');
+	assert.equal(await own.inputValue(), '2090-07-01T12:00');
+	for (const [typed, inUtc, words] of [['2091-01-05T08:30', '2091-01-05T07:30', ''], ['2030-03-31T02:30', '2030-03-31T01:30', 'There is no 02:30'],
+			['2030-10-27T02:30', '2030-10-27T00:30', 'comes twice'], ['2020-05-05T10:00', '2020-05-05T08:00', 'has passed already']]) {
+		await own.fill(typed);
+		assert.equal(await utc.inputValue(), inUtc);
+		if (words)
+			await admin.locator('.local-time', { hasText: words }).waitFor();
+		else
+			await admin.locator('.local-time').waitFor({ state: 'hidden' });
+	}
+	assert.deepEqual(await owes(admin, '/admin/leaderboard/frozen/edit'), []);
+	await own.fill('2090-07-02T12:00');
+	await admin.getByRole('button', { name: 'Save' }).click();
+	await admin.waitForURL('**/leaderboard/frozen');
+	await admin.locator('.lead', { hasText: '2090-07-02 10:00 UTC, 2 Jul' }).or(admin.locator('.lead', { hasText: '2090-07-02 10:00 UTC, Jul 2' })).waitFor();
+	await admin.goto('/admin/leaderboard/frozen/edit');
+	await utc.fill('');
+	assert.equal(await own.inputValue(), '');
+	await utc.fill('2001-02-03T04:05');
+	await admin.locator('.local-time', { hasText: 'has passed already' }).waitFor();
 });

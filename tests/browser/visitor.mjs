@@ -56,9 +56,9 @@ function collectFaults(page, faults) {
 
 // A person with a browser of his own: no cookie, nothing stored. `scripts`, `dark`, `width` and `height` as wanted. Colours
 // change at once, so that no page is looked at halfway.
-export async function visit({ scripts = true, dark = false, width = 1280, height = 900, watch = true } = {}) {
+export async function visit({ scripts = true, dark = false, width = 1280, height = 900, watch = true, zone } = {}) {
 	const context = await (await browser()).newContext({ baseURL: url, javaScriptEnabled: scripts, colorScheme: dark ? 'dark' : 'light',
-		viewport: { width, height }, acceptDownloads: true, serviceWorkers: 'block', reducedMotion: 'reduce' });
+		viewport: { width, height }, timezoneId: zone, acceptDownloads: true, serviceWorkers: 'block', reducedMotion: 'reduce' });
 	context.setDefaultTimeout(PAGE_LIMIT_MS);
 	const page = await context.newPage(), faults = [];
 	if (watch)

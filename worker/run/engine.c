@@ -56,8 +56,7 @@ bool evaluation_take(void *context, const char *bytes, size_t length)
 		stage_tell_begin(evaluation->run, evaluation->stage, evaluation->judge);
 	if (results->finished != evaluation->told) {
 		tell_progress(evaluation);
-		if (evaluation->kind->is_timed)
-			look_at_device(evaluation);
+		look_at_device(evaluation);
 	}
 	evaluation->told = results->finished;
 	return good;
@@ -255,6 +254,7 @@ static int evaluate(struct run *run, struct stage *stage, struct profiler *profi
 	if (!rc && !stage->kind->is_profiled)
 		evaluation_send_cases(&evaluation, stage);
 	stage->nonce = evaluation.results.nonce;
+	stage->peak_device_bytes = evaluation.is_measured && isfinite(evaluation.busy.used_bytes) ? (int64_t)evaluation.busy.used_bytes : 0;
 	results_close(&evaluation.results);
 	return rc;
 }
@@ -288,7 +288,8 @@ static void perform(struct run *run, struct stage *stage, struct profiler *profi
 	event_stage_end(run->events, &(struct stage_end_event){
 		.position = stage->position, .verdict = stage->judgement.verdict,
 		.message = buffer_string(&stage->judgement.message), .exited = stage->exited, .exit_code = stage->exit_code,
-		.duration_ms = stage->duration_ms, .nonce = stage->nonce,
+		.duration_ms = stage->duration_ms,
+		.peak_host_bytes = stage->peak_host_bytes, .peak_device_bytes = stage->peak_device_bytes, .nonce = stage->nonce,
 	});
 }
 

@@ -216,6 +216,7 @@ static void note_end(struct stage *stage, const struct process_result *ended)
 	stage->exited = shown->ending == PROCESS_EXITED;
 	stage->exit_code = shown->code;
 	stage->duration_ms = judge->duration_ms;
+	stage->peak_host_bytes = entry->peak_bytes;
 }
 
 /* Participants see only what their own program says. */

@@ -228,6 +228,10 @@ void event_stage_end(struct events *events, const struct stage_end_event *stage)
 	json_object_set_new(event, "message", string_value(events, stage->message));
 	json_object_set_new(event, "exit_code", stage->exited ? json_integer(stage->exit_code) : json_null());
 	json_object_set_new(event, "duration_ms", json_integer(stage->duration_ms));
+	if (stage->peak_host_bytes)
+		json_object_set_new(event, "peak_host_bytes", json_integer(stage->peak_host_bytes));
+	if (stage->peak_device_bytes)
+		json_object_set_new(event, "peak_device_bytes", json_integer(stage->peak_device_bytes));
 	if (stage->nonce)
 		json_object_set_new(event, "nonce", json_string(stage->nonce));
 	send(events, event);

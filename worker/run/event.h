@@ -37,6 +37,7 @@ struct stage_end_event {
 	bool exited;       /* else exit_code is sent as null */
 	int exit_code;
 	int64_t duration_ms;
+	int64_t peak_host_bytes, peak_device_bytes; /* 0: not known */
 	const char *nonce; /* NULL: none */
 };
 

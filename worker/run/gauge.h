@@ -1,4 +1,4 @@
-/* What a GPU says of itself beside a measurement: clocks, temperature, power, and what slows it down. */
+/* What a GPU says of itself beside a measurement: clocks, temperature, power, what slows it down, how much of its memory is in use. */
 #ifndef PODIUM_RUN_GAUGE_H
 #define PODIUM_RUN_GAUGE_H
 
@@ -14,7 +14,7 @@ struct gauge {
 };
 
 struct gauge_reading {
-	double sm_mhz, memory_mhz, temperature_c, power_w; /* NAN: it does not say */
+	double sm_mhz, memory_mhz, temperature_c, power_w, used_bytes; /* NAN: it does not say */
 	unsigned long long slowed;                         /* bits NVML_SLOWED_BY_... */
 };
 
@@ -27,7 +27,7 @@ void gauge_facts(struct gauge *gauge, const char *uuids, json_t *environment);
 /* The state of the first GPU in `uuids` ("GPU-...", with commas between several) now. False where there is none. */
 bool gauge_read(struct gauge *gauge, const char *uuids, struct gauge_reading *reading);
 
-/* Of two readings what speaks more against a measurement: the lower clocks, the higher temperature and power, and
+/* Of two readings what speaks more against a measurement: the lower clocks, the higher temperature, power and use of memory, and
  * all that slowed the GPU down. */
 void gauge_merge(struct gauge_reading *worst, const struct gauge_reading *reading);
 

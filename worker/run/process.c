@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -79,8 +80,15 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
-static void note_exit(struct running *running, int status)
+static void note_peak(struct running *running, int64_t bytes)
 {
+	if (bytes > running->result->peak_bytes)
+		running->result->peak_bytes = bytes;
+}
+
+static void note_exit(struct running *running, int status, const struct rusage *usage)
+{
+	note_peak(running, sandbox_resident_bytes(usage));
 	running->sandbox.program = 0;
 	if (!running->over)
 		running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
@@ -94,11 +102,12 @@ static void take_exits(struct group *group)
 	while (read(group->exits, &ignored, sizeof ignored) > 0)
 		;
 	int status;
-	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+	struct rusage usage;
+	for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
 		reaper_note(pid);
 		for (size_t i = 0; i < group->count; i++)
 			if (group->members[i].child.pid == pid)
-				note_exit(&group->members[i], status);
+				note_exit(&group->members[i], status, &usage);
 	}
 }
 
@@ -267,11 +276,25 @@ static bool was_killed_for_memory(const struct running *running, long long kills
 		(control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
 }
 
+/* Of one that is still there and about to be killed. A process that has just ended says nothing here; whoever waits for it knows. */
+static int64_t resident_peak(pid_t pid)
+{
+	char path[32], line[128];
+	long long kib = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	cleanup_file FILE *file = pid > 0 ? fopen(path, "re") : NULL;
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
+			break;
+	return (int64_t)kib * 1024;
+}
+
 /* Whatever it has left behind in its sandbox holds its channel as well. */
 static void clear_away(struct group *group, struct running *running)
 {
 	running->result->out_of_memory = was_killed_for_memory(running, group->kills);
-	sandbox_end(&running->sandbox);
+	note_peak(running, resident_peak(running->sandbox.program));
+	note_peak(running, sandbox_end(&running->sandbox));
 	running->is_gone = true;
 }
 

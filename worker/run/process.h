@@ -61,6 +61,7 @@ struct process_result {
 	int code;
 	bool out_of_memory;       /* SIGKILL while the kernel counted a process killed for memory */
 	int64_t duration_ms;      /* until the program itself ended */
+	int64_t peak_bytes;       /* the most that it, or a process that it waited for, had resident; 0: not known */
 	struct capture output, errors;
 };
 

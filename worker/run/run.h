@@ -45,6 +45,8 @@ struct stage {
 	bool exited;
 	int exit_code;
 	int64_t duration_ms;
+	int64_t peak_host_bytes;   /* the most that a process of the submission had resident; 0: not known */
+	int64_t peak_device_bytes; /* the most that was in use on the GPU, whoever used it; 0: not known */
 	const char *nonce;      /* that the judge mixed into its seeds; NULL: none */
 };
 

@@ -322,22 +322,26 @@ int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *vie
 
 /* Process 1 ends when all others in there have been waited for, and the program that went in is our child. Other children,
  * as those in other sandboxes, have somebody who wants to know how they ended. */
-static void wait_for_all(const struct sandbox *sandbox)
+static int64_t wait_for_all(const struct sandbox *sandbox)
 {
+	struct rusage usage;
+	int64_t peak_bytes = 0;
 	cleanup_fd int ended = (int)syscall(SYS_pidfd_open, sandbox->init, 0);
 	struct pollfd ready = { .fd = ended, .events = POLLIN };
 	int64_t give_up_ms = clock_ms() + end_ms;
 	do {
-		if (sandbox->program)
-			waitpid(sandbox->program, NULL, WNOHANG);
+		if (sandbox->program && wait4(sandbox->program, NULL, WNOHANG, &usage) == sandbox->program)
+			peak_bytes = sandbox_resident_bytes(&usage);
 		if (waitpid(sandbox->init, NULL, WNOHANG) != 0)
-			return;
+			break;
 		poll(&ready, ended >= 0, 1);
 	} while (clock_ms() < give_up_ms);
+	return peak_bytes;
 }
 
-void sandbox_end(struct sandbox *sandbox)
+int64_t sandbox_end(struct sandbox *sandbox)
 {
+	int64_t peak_bytes = 0;
 	if (sandbox->program > 0) { /* where there is nothing around it, this is all that can be aimed at: it leads a session */
 		kill(-sandbox->program, SIGKILL);
 		kill(sandbox->program, SIGKILL);
@@ -345,7 +349,7 @@ void sandbox_end(struct sandbox *sandbox)
 	control_group_kill(&sandbox->group);
 	if (sandbox->init > 0) {
 		kill(sandbox->init, SIGKILL);
-		wait_for_all(sandbox);
+		peak_bytes = wait_for_all(sandbox);
 	}
 	for (int place = SANDBOX_USERS; place < SANDBOX_PLACES; place++)
 		scope_close(&sandbox->places[place]);
@@ -355,6 +359,7 @@ void sandbox_end(struct sandbox *sandbox)
 	if (sandbox->host)
 		control_group_remove(&sandbox->host->groups, &sandbox->group);
 	*sandbox = sandbox_none;
+	return peak_bytes;
 }
 
 void sandbox_entry(const struct sandbox *sandbox, struct sandbox_entry *entry)

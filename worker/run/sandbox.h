@@ -20,6 +20,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 enum sandbox_wall {
 	WALL_USERS,       /* another user, or a namespace of users */
@@ -82,8 +83,12 @@ extern const struct sandbox sandbox_none;
 
 int sandbox_open(const struct sandbox_host *host, const struct sandbox_view *view, struct sandbox *sandbox, struct error *error);
 
-/* Ends every process in it; waits for them, but not for those that hang in a driver. */
-void sandbox_end(struct sandbox *sandbox);
+/* Ends every process in it; waits for them, but not for those that hang in a driver. Returns the bytes that its program had
+ * resident at most, 0 where another one has waited for that, or will. */
+int64_t sandbox_end(struct sandbox *sandbox);
+
+/* Of what wait4 says (getrusage(2): ru_maxrss is in KiB). */
+static inline int64_t sandbox_resident_bytes(const struct rusage *usage) { return (int64_t)usage->ru_maxrss * 1024; }
 
 /* What a program needs to go in, without its folder and limits. */
 void sandbox_entry(const struct sandbox *sandbox, struct sandbox_entry *entry);

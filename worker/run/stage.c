@@ -84,6 +84,7 @@ int stage_try_program(struct run *run, struct stage *stage, struct process *proc
 	stage->exited = result->ending == PROCESS_EXITED && !rc;
 	stage->exit_code = result->code;
 	stage->duration_ms = result->duration_ms;
+	stage->peak_host_bytes = result->peak_bytes;
 	return rc;
 }
 

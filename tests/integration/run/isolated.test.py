@@ -104,6 +104,15 @@ def command_of(pid):
 # ---- which tasks ----
 
 @test
+def the_memory_of_a_stage_is_that_of_the_submission():
+	large = "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
+	for runner in each():
+		without, with_it, in_the_judge = (runner.judge(**members).ends[-1]["peak_host_bytes"] for members in (
+			{}, {"submission": large + KERNEL}, {"reference": large + REFERENCE}))
+		assert with_it > without + (200 << 20) and in_the_judge < without + (200 << 20), (without, with_it, in_the_judge)
+
+
+@test
 def a_task_with_both_functions_gets_the_isolated_engine():
 	for mode, names in (("test", ["compile", "test"]), ("benchmark", ["compile", "test", "benchmark"]), ("ranked", ["compile", "test", "ranked"])):
 		for runner in each():

@@ -252,6 +252,19 @@ def a_stage_over_its_limit_is_stopped():
 	assert result.ends[-1]["duration_ms"] >= 1000
 
 
+LARGE = "x = bytearray(300 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
+
+
+@test
+def a_stage_says_how_much_memory_its_program_had_resident():
+	small, large = (run_job(submission=submission).ends[-1]["peak_host_bytes"] for submission in (RIGHT, LARGE + RIGHT))
+	assert 1 << 20 < small < 300 << 20 < large, (small, large)
+	stopped = run_job(submission=LARGE + "import time\ntime.sleep(600)\n", definition=task(test_timeout_s=3))
+	equal(stopped.verdict, "time limit")
+	assert stopped.ends[-1]["peak_host_bytes"] > 300 << 20, stopped.ends
+	equal(["peak_device_bytes" in end for end in stopped.ends], [False, False])
+
+
 @test
 def stages_have_limits_of_their_own():
 	definition = task(test_timeout_s=60, benchmark_timeout_s=1, ranked_timeout_s=1)

@@ -2,6 +2,7 @@
 """A dry run of a task: its reference, answers without work, its samples, judged on this machine's processor."""
 import io
 import pathlib
+import re
 import sys
 import time
 import zipfile
@@ -13,7 +14,7 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
 sql = site.sql
-anyone, carl, dora = (Client(site.url) for _ in range(3))
+anyone, carl, dora, admin = (Client(site.url) for _ in range(4))
 REFERENCE = """
 def generate_input(seed):
     return seed
@@ -43,6 +44,24 @@ podium:
     - {source: samples/wrong.py, verdict: %s, mode: test}
 """
 
+BARE = TASK.split("podium:")[0]
+CUDA = """
+lang: cu
+description: A small task in CUDA.
+files:
+  - {name: submission.cu, source: "@SUBMISSION@"}
+  - {name: reference.cuh, source: reference.cuh}
+  - {name: task.h, source: task.h}
+  - {name: eval.cu, source: "@STOCK@"}
+  - {name: utils.h, source: "@STOCK@"}
+config: {sources: [eval.cu, submission.cu]}
+tests: [{seed: 1}]
+benchmarks: [{seed: 3}]
+podium:
+  expected:
+    - {source: samples/right.cu, verdict: passed}
+"""
+
 
 def whole(answer):
 	"""The page, which nests well and has no name twice."""
@@ -57,14 +76,18 @@ def ok(answer):
 	return answer
 
 
-def make_board(name, reference="", wrong="wrong answer"):
+def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=TASK, device="CPU", samples=True):
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK % wrong)
-		pack.writestr("reference.py", REFERENCE % reference)
+		pack.writestr("task.yml", (task % wrong if "%s" in task else task) + ("    - {source: samples/right.py, verdict: passed}\n" if right else ""))
+		pack.writestr("reference.py", REFERENCE % reference if samples else "def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): return True, ''\n")
+		pack.writestr("reference.cuh", "__global__ void f(float *a);\n")
+		pack.writestr("task.h", "")
+		for path in (["samples/right.py", "samples/right.cu"] if samples else []):
+			pack.writestr(path, "def custom_kernel(data):\n    return data + 1\n")
 		pack.writestr("samples/raises.py", "def custom_kernel(data):\n    raise ValueError('no')\n")
 		pack.writestr("samples/wrong.py", "def custom_kernel(data):\n    return 'wrong'\n")
-	ok(carl.post("/admin/leaderboards/new", [("name", name), ("gpu", "CPU"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())]))
+	ok(carl.post("/admin/leaderboards/new", [("name", name), ("gpu", device), ("accepting", "1")], [("task", "task.zip", archive.getvalue())]))
 
 
 def report(name):
@@ -82,25 +105,168 @@ def a_sound_task_has_all_outcomes_as_they_must_be():
 	for client, who in ((carl, "carl"), (dora, "dora")):
 		equal(client.post("/register", [("name", who), ("password", "a long password")]).status, 303)
 	sql("UPDATE users SET role = 'creator'  WHERE name IN ('carl', 'dora')")
-	make_board("sound", reference=" + 1")
+	make_board("sound")
 	contains(whole(carl.get("/admin/leaderboard/sound/dryrun")).words(), "Start the dry run")
+	sql("UPDATE leaderboards SET visibility = 'public', accepting = TRUE WHERE name = 'sound'")
 	words = report("sound")
 	contains(words, "All 7 outcomes are as they must be.")
-	for part in ("the reference passed passed as it must", "an empty file not passed", "the input, returned not passed wrong answer as it must",
+	for part in ("the reference passed passed as it must", "zeros not passed runtime error says nothing", "an empty file not passed", "the input, returned not passed wrong answer as it must",
 			"samples/raises.py runtime error runtime error as it must", "samples/wrong.py wrong answer wrong answer as it must"):
 		contains(words, part)
 
 
 @test
+def the_report_has_the_time_and_the_memory_of_each_and_says_what_was_not_tried():
+	page = carl.get("/admin/leaderboard/sound/dryrun?version=1").words()
+	contains(page, "Took Memory")
+	lacks(page, "GPU’s memory")
+	rows = re.findall(r"([\d.]+) (ms|s) ([\d.]+) (kB|MB|GB)\b", page)
+	equal(len(rows), 7)
+	assert all(unit == "MB" for _, _, _, unit in rows), rows
+	lacks(page, "What was not tried")
+	lacks(page, "takes jobs just now")
+	equal(sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND peak_device_bytes IS NULL"),
+		sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"))
+
+
+def entries():
+	return [int(row[0]) for row in sql("SELECT id FROM submissions WHERE dry_run ORDER BY id")]
+
+
+@test
 def its_submissions_are_never_ranked():
-	equal(sql("SELECT COUNT(*) FROM submissions WHERE practice"), [["7"]])
-	equal(sql("SELECT COUNT(*) FROM ranking"), [["0"]])
+	equal(sql("SELECT COUNT(*) FROM submissions WHERE practice AND dry_run"), [["7"]])
+	equal(sql("SELECT (SELECT COUNT(*) FROM ranking) + (SELECT COUNT(*) FROM records) + (SELECT COUNT(*) FROM user_days) "
+		"+ (SELECT COUNT(*) FROM job_times) + (SELECT COUNT(*) FROM leaderboard_counts)"), [["0"]])
 	equal(anyone.get(f"/leaderboard/sound.json?{time.time()}").json["rows"], [])
+	equal(len(anyone.get(f"/leaderboard/sound.csv?{time.time()}").text.strip().splitlines()), 1)
+	lacks(anyone.get(f"/leaderboard/sound.atom?{time.time()}").text, "<entry>")
+
+
+@test
+def they_are_in_no_history_quota_activity_or_list_of_their_starter():
+	number = entries()[0]
+	for address in ("/mine", "/leaderboard/sound/mine", "/user/carl", "/queue", "/leaderboard/sound", "/", "/leaderboard/sound/submit"):
+		page = whole(carl.get(f"{address}?{time.time()}"))
+		for one in entries():
+			lacks(page.text, f"/submission/{one}")
+	contains(carl.get("/mine").words(), "You have not submitted anything yet.")
+	lacks(carl.get("/account/export").text, "reference_as_submission.py")
+	sql("INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, 24 FROM leaderboards WHERE name = 'sound'")
+	answer = ok(carl.post("/leaderboard/sound/submit", [("mode", "test"), ("gpu", "CPU"), ("code", "def custom_kernel(data):\n    return data + 1\n")]))
+	own = int(answer.location.rsplit("/", 1)[1])
+	equal(sql("SELECT submissions, participants FROM leaderboard_counts"), [["1", "1"]])
+	compare = whole(carl.get(f"/compare?b={own}")).text
+	for one in entries():
+		lacks(compare, f"a={one}&")
+	contains(whole(carl.get(f"/submission/{number}")).words(), "It belongs to the dry run of version 1")
+	lacks(carl.get(f"/submission/{number}").words(), "Submit again…")
+	equal(carl.post("/leaderboard/sound/submit", [("mode", "test"), ("gpu", "CPU"), ("code", "def custom_kernel(data):\n    return 1\n")]).status, 429)
+	sql("DELETE FROM leaderboard_quotas")
+
+
+@test
+def strangers_find_none_of_them_neither_before_nor_after_the_deadline():
+	sql("UPDATE leaderboards SET sources_public_after_deadline = TRUE WHERE name = 'sound'")
+	for deadline in ("NULL", "UTC_TIMESTAMP(3) - INTERVAL 1 DAY"):
+		sql(f"UPDATE leaderboards SET deadline = {deadline} WHERE name = 'sound'")
+		for one in entries():
+			for client in (anyone, dora):
+				for path in (f"/submission/{one}", f"/submission/{one}/status", f"/submission/{one}/source", f"/compare?a={one}&b={one}"):
+					equal((path, client.get(f"{path}{'&' if '?' in path else '?'}{time.time()}").status), (path, 404))
+			equal(carl.get(f"/submission/{one}/source").status, 200)
+	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'sound'")
+
+
+@test
+def the_queue_names_them_to_their_starter_alone():
+	job = sql(f"SELECT id FROM jobs WHERE submission_id = {entries()[0]}")[0][0]
+	sql(f"UPDATE jobs SET state = 'queued', verdict = NULL, gpu = 'Z9000' WHERE id = {job}")
+	contains(whole(carl.get("/queue")).words(), "sound Z9000 carl dry run")
+	for client in (anyone, dora):
+		lacks(client.get(f"/queue?{time.time()}").text, f"/submission/{entries()[0]}")
+		lacks([one["submission"] for one in client.get(f"/queue/status?{time.time()}").json["jobs"]], entries()[0])
+	equal(sql(f"SELECT user_id FROM jobs WHERE id = {job}"), [["0"]])
+	sql(f"UPDATE jobs SET state = 'done', verdict = 'passed', gpu = 'CPU' WHERE id = {job}")
+
+
+@test
+def a_closed_leaderboard_takes_no_member_from_them_and_rejudging_leaves_them_alone():
+	sql("DELETE FROM leaderboard_members; UPDATE submissions SET mode = 'ranked' WHERE dry_run")
+	own = sql("SELECT id FROM submissions WHERE NOT dry_run")[0][0]
+	sql(f"UPDATE submissions SET user_id = (SELECT id FROM users WHERE name = 'dora') WHERE id = {own}")
+	ok(carl.post("/admin/leaderboard/sound/publishing", [("action", "save"), ("visibility", "closed")]))
+	equal(sql("SELECT u.name FROM leaderboard_members m JOIN users u ON u.id = m.user_id"), [["dora"]])
+	ok(carl.post("/admin/leaderboard/sound/publishing", [("action", "save"), ("visibility", "public")]))
+	equal(admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status, 303)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	admin.post("/admin/rejudgings", [("scope", "all"), ("leaderboard", "sound"), ("gpu", "")], form="/account")
+	equal(sql("SELECT COUNT(*) FROM rejudged_jobs"), [["0"]])
+
+
+@test
+def a_sample_that_is_timed_becomes_a_baseline_without_a_way_to_its_submission():
+	make_board("timed", right=True)
+	contains(report("timed"), "samples/right.py passed passed as it must")
+	equal(sql("SELECT path, submission_id FROM baselines"), [["samples/right.py", "NULL"]])
+	page = whole(anyone.get(f"/leaderboard/timed?{time.time()}"))
+	contains(page.words(), "right.py sample")
+	for one in entries():
+		lacks(page.text, f"/submission/{one}")
+	equal(sql("SELECT COUNT(*) FROM ranking"), [["0"]])
+
+
+@test
+def what_cannot_be_tried_is_said():
+	make_board("bare", task=BARE, device="Z9000", samples=False)
+	ok(carl.post("/admin/leaderboard/bare/dryrun?version=1", form="/admin/leaderboard/bare/dryrun"))
+	words = whole(carl.get("/admin/leaderboard/bare/dryrun?version=1")).words()
+	contains(words, "Z9000 No device of this model takes jobs just now")
+	contains(words, "What was not tried The reference: reference.py has no function ref_kernel")
+	contains(words, "No sample must pass either")
+	contains(words, "Samples: task.yml names none under podium: expected:.")
+	lacks(words, "the reference passed")
+
+
+@test
+def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
+	for name, changes, purposes, untried in (
+			("whole", "", ["an empty file", "an output without content", "samples/right.cu"], "The samples that must pass stand in for it."),
+			("kernel", "  kernel_signature: __global__ void f(float *a)\n", ["an empty file", "a kernel that does nothing", "samples/right.cu"],
+				"in CUDA C++ their form depends on the task's types")):
+		make_board(name, task=CUDA + changes, device="Z9000")
+		ok(carl.post(f"/admin/leaderboard/{name}/dryrun?version=1", form=f"/admin/leaderboard/{name}/dryrun"))
+		words = whole(carl.get(f"/admin/leaderboard/{name}/dryrun?version=1")).words()
+		equal([row[0] for row in sql("SELECT e.purpose FROM dry_run_entries e JOIN submissions s ON s.id = e.submission_id "
+			f"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = '{name}' ORDER BY s.id")], purposes)
+		contains(words, "The reference: the reference of a task in CUDA C++ stands beside the check")
+		contains(words, untried)
+	contains(sql("SELECT b.content FROM blobs b JOIN submissions s ON s.sha256 = b.sha256 WHERE s.file_name = 'does_nothing.cu'")[0][0],
+		"__global__ void f(float *a)")
+	sql("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'done', j.verdict = 'compile error' "
+		"WHERE s.file_name IN ('no_content.cu', 'empty.cu')")
+	words = whole(carl.get("/admin/leaderboard/whole/dryrun?version=1")).words()
+	contains(words, "an output without content not passed compile error says nothing")
+	contains(words, "an empty file not passed compile error as it must")
+
+
+@test
+def a_reference_in_one_source_with_the_answer_is_tried_in_cuda_too():
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("reference_code.cuh", "#include <vector>\nusing input_t = std::vector<float>;\nusing output_t = input_t;\n"
+			"input_t generate_input() { return {}; }\noutput_t ref_kernel(input_t data) { return data; }\n"
+			"bool check_implementation(output_t a, output_t b) { return a == b; }\n")
+	ok(carl.post("/admin/leaderboards/new", [("name", "single"), ("gpu", "Z9000"), ("accepting", "1")], [("task", "single.zip", archive.getvalue())]))
+	ok(carl.post("/admin/leaderboard/single/dryrun?version=1", form="/admin/leaderboard/single/dryrun"))
+	words = whole(carl.get("/admin/leaderboard/single/dryrun?version=1")).words()
+	contains(words, "the reference passed queued")
+	lacks(words, "The reference:")
 
 
 @test
 def a_check_that_is_too_weak_and_an_expectation_that_is_wrong_are_told():
-	make_board("weak", wrong="passed")
+	make_board("weak", reference="", wrong="passed")
 	words = report("weak")
 	contains(words, "2 outcomes of 7 are not as they must be.")
 	contains(words, "the input, returned not passed passed not as it must")
@@ -110,24 +276,25 @@ def a_check_that_is_too_weak_and_an_expectation_that_is_wrong_are_told():
 
 @test
 def one_runs_at_a_time_and_only_its_creators_start_it():
+	before = sql("SELECT COUNT(*) FROM dry_runs")
 	sql("UPDATE jobs SET state = 'queued', gpu = 'Z9000' ORDER BY id DESC LIMIT 1")
 	refused = carl.post("/admin/leaderboard/weak/dryrun?version=1", csrf=carl.csrf("/account"))
 	equal(refused.status, 409)
 	contains(whole(refused).words(), "A dry run of this version is under way")
 	equal(dora.post("/admin/leaderboard/weak/dryrun?version=1", csrf=dora.csrf("/account")).status, 403)
 	equal(carl.post("/admin/leaderboard/weak/dryrun?version=9", csrf=carl.csrf("/account")).status, 404)
-	equal(sql("SELECT COUNT(*) FROM dry_runs"), [["2"]])
+	equal(sql("SELECT COUNT(*) FROM dry_runs"), before)
 	sql("DELETE g FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'sound'")
 	refused = carl.post("/admin/leaderboard/sound/dryrun?version=1", csrf=carl.csrf("/account"))
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "sound has no device, so nothing can run")
-	equal(sql("SELECT COUNT(*) FROM dry_runs"), [["2"]])
+	equal(sql("SELECT COUNT(*) FROM dry_runs"), before)
 	lacks(refused.words(), "Something broke")
 
 
 @test
 def a_leaderboard_is_deleted_with_its_dry_runs():
-	for board in ("sound", "weak"):
+	for board in ("sound", "weak", "timed", "bare", "whole", "kernel", "single"):
 		ok(carl.post(f"/admin/leaderboard/{board}/delete", [("name", board)]))
 	equal(sql("SELECT (SELECT COUNT(*) FROM dry_runs) + (SELECT COUNT(*) FROM dry_run_entries)"), [["0"]])
 

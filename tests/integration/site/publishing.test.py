@@ -4,7 +4,9 @@ pretended one that says what a submission tells it to."""
 import io
 import json
 import pathlib
+import random
 import re
+import string
 import subprocess
 import sys
 import time
@@ -276,6 +278,20 @@ def a_hidden_one_is_its_creators_and_admins():
 
 
 @test
+def one_may_be_created_hidden_so_that_nobody_sees_it_before_it_is_published():
+	make_board(carl, "later", visibility="hidden")
+	equal([client.get("/leaderboard/later").status for client in (anyone, ada, dora, carl, admin)], [404, 404, 404, 200, 200])
+	shown = whole(carl.get("/leaderboard/later"))
+	for words in ("This is a preview", "A small task.", "Template in Python", "1024"):
+		contains(shown.words(), words)
+	contains(value("SELECT detail FROM audit_log WHERE action = 'leaderboard.create' AND subject = 'later'"), "Created, hidden, for H200")
+	preview = shown.text.split('<div class="columns">')[1]
+	ok(publish(carl, "later", action="publish"))
+	equal(whole(anyone.get(fresh("/leaderboard/later"))).text.split('<div class="columns">')[1], preview)
+	ok(carl.post("/admin/leaderboard/later/delete", [("name", "later")]))
+
+
+@test
 def each_change_is_in_the_audit_log():
 	rows = sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.publish' ORDER BY id")
 	for detail in ("visibility: closed, was public", "visibility: hidden, was closed", "visibility: public, was hidden"):
@@ -407,6 +423,79 @@ def a_rebuild_keeps_the_freeze_and_a_time_in_the_past_takes_results_out():
 	equal(refused.status, 422)
 	contains(whole(refused).words(), "This is no date and time")
 	ok(publish(carl, "small", visibility="public"))
+	equal(ranking(), [("bob", 1), ("ada", 2)])
+
+
+WITHHELD_NS = 1357.0
+# What else a page may say of the board than the address by itself does.
+FURTHER = ["/leaderboard/small?gpu=H200&user=bob", "/leaderboard/small?period=month", "/leaderboard/small?language=python", "/leaderboard/small.json?gpu=H200",
+	"/leaderboard/small.csv?gpu=H200", "/leaderboard/small.atom?gpu=H200", "/leaderboard/small/badge.svg?user=bob", "/leaderboard/small/badge.svg?gpu=H200&user=bob",
+	"/leaderboard/small/live?gpu=H200", "/leaderboard/small?version=1", "/leaderboard/small/share.png?gpu=H200", "/submission/{later}", "/submission/{later}/status",
+	"/submission/{later}/source", "/compare?a={ada}&b={later}", "/compare?a={later}&b={bob}", "/mine?leaderboard=small", "/queue?gpu=H200"]
+
+
+# 1357.0, 1.357 µs; how the comparison came out, in its forms; bob as the first.
+WITHHELD = re.compile(r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?1st|1[.] bob|bob is now ahead|2nd → 1st"
+	r'|"rank": ?1, ?"user": ?"bob"|^1,bob,', re.MULTILINE)
+
+
+def unseen(address):
+	"""Past nginx's cache, with nothing in the address that reads like a time."""
+	return f"{address}{'&' if '?' in address else '?'}{''.join(random.choices(string.ascii_letters, k=20))}"
+
+
+def tells_nothing_withheld(client, who):
+	"""No address has the time in any of its forms, nor the comparison's ratio, nor a rank that only the withheld result could give."""
+	for address in addresses(ITS_OWN) + addresses(ELSEWHERE) + [address.format(**made) for address in FURTHER]:
+		answer = client.get(unseen(address))
+		if b"PNG" in answer.bytes[:8]:
+			continue # public_exports compares it
+		text = re.sub(r"[0-9a-f]{32,}", "", answer.text) # tokens and hashes
+		for part in (text, answer.words() if "<html" in text else ""):
+			found = WITHHELD.search(part)
+			assert not found, (who, address, found.group(0), part)
+
+
+def public_exports():
+	"""What must be the same to the byte, but for the moment at which it was made."""
+	return {address: re.sub(rb"<updated>[^<]*</updated>", b"", anyone.get(unseen(address)).bytes)
+		for address in FURTHER if re.search(r"[.](json|csv|atom|svg|png)", address)}
+
+
+@test
+def nothing_that_a_stranger_can_ask_for_tells_what_is_withheld():
+	sql("DELETE FROM overtakings")
+	sql(f"UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = {made['later']}")
+	podium_admin("ranking", "rebuild")
+	ok(publish(carl, "small", action="freeze"))
+	equal(ranking(), [("ada", 1), ("bob", 2)])
+	before = public_exports()
+	made["later"] = submit(bob, WITHHELD_NS)
+	sql(f"""UPDATE jobs SET finished_at = UTC_TIMESTAMP(3) WHERE comparison_id IS NOT NULL;
+		UPDATE comparisons SET challenger_id = {made['later']}, challenger_job_id = (SELECT id FROM jobs WHERE submission_id = {made['later']}),
+		ratio = 0.4523, ratio_low = 0.45, ratio_high = 0.46""")
+	equal(public_exports(), before)
+	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (ada, "another participant"), (dora, "another creator")):
+		tells_nothing_withheld(client, who)
+	assert WITHHELD.search(bob.get(f"/submission/{made['later']}").text) and WITHHELD.search("1,bob,1357.0")
+	contains(carl.get(f"/submission/{made['later']}").text, "1.357")
+	ok(publish(carl, "small", action="lift"))
+	contains(anyone.get(fresh(f"/submission/{made['later']}")).text, "1.357")
+	equal(ranking(), [("bob", 1), ("ada", 2)])
+
+
+@test
+def a_freeze_from_a_moment_in_the_past_takes_back_what_was_public():
+	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) SELECT a.user_id, a.leaderboard_id, a.task_version_id, a.gpu, b.user_id "
+		"FROM ranking a JOIN ranking b USING (leaderboard_id, gpu) WHERE a.place = 2 AND b.place = 1")
+	contains(ada.get("/account").words(), "bob is now ahead of you")
+	at = value(f"SELECT DATE_FORMAT(finished_at - INTERVAL 1 SECOND, '%Y-%m-%dT%H:%i:%s') FROM jobs WHERE submission_id = {made['later']}")
+	sql(f"UPDATE jobs SET finished_at = finished_at - INTERVAL 1 HOUR WHERE submission_id IN ({made['ada']}, {made['bob']})")
+	ok(publish(carl, "small", visibility="public", frozen=at))
+	equal(ranking(), [("ada", 1), ("bob", 2)])
+	for client, who in ((anyone, "anyone"), (eve, "a stranger"), (ada, "another participant"), (dora, "another creator")):
+		tells_nothing_withheld(client, who)
+	ok(publish(carl, "small", action="lift"))
 	equal(ranking(), [("bob", 1), ("ada", 2)])
 
 
