@@ -21,6 +21,8 @@ podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B",
 os.chmod(scratch.name, 0o755)
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
 sql = site.sql
+# From the start: a statement that was prepared before is logged without its values.
+log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -448,6 +450,108 @@ def what_the_server_will_do_stands_on_the_form():
 	contains(page, "times 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	lacks(words(ada, FORM), "Submissions are taken until")
+
+
+# ---- while it waits and runs ----
+
+def status(client, number):
+	return client.get(f"/submission/{number}/status?fresh={time.time_ns()}").json
+
+
+def running(client, **says):
+	"""A submission that runs until it is cancelled."""
+	podium_run.say(test={"hang": True, "stage": "test", **says})
+	number = submit(client, mode="test")
+	until(lambda: status(client, number)["state"] == "running")
+	return number
+
+
+def cancel(client, number):
+	equal(client.post(f"/submission/{number}/cancel").status, 303)
+	until(lambda: status(client, number)["state"] == "done")
+
+
+@test
+def its_author_and_admins_see_what_a_running_job_has_printed():
+	printed = {"stdout": f"step 1\nstep 2 {HOSTILE}\n", "stderr": "warning: </pre> µ\n"}
+	number = running(ada, tail=printed)
+	until(lambda: status(ada, number)["jobs"][0]["output"])
+	for client in (ada, admin):
+		equal(status(client, number)["jobs"][0]["output"], printed)
+		page = fresh(client, f"/submission/{number}")
+		contains(page.text, '<meta http-equiv="refresh" content="2">')
+		lacks(page.text, "<script>alert")
+		shown = [html.unescape(text) for text in re.findall(r'<pre class="log[^>]*id="printed-[^>]*>\n(.*?)</pre>', page.text, re.S)]
+		equal(shown, [printed["stdout"], printed["stderr"]])
+	for client in (anyone, dora):
+		equal(status(client, number)["jobs"][0]["output"], None)
+		page = fresh(client, f"/submission/{number}")
+		contains(page.words(), "Running on CPU")
+		for secret in ("step 1", "warning:", "printed-stdout"):
+			lacks(page.text, secret)
+	cancel(ada, number)
+	equal(status(ada, number)["jobs"][0]["output"], None)
+	lacks(fresh(ada, f"/submission/{number}").text, "step 1")
+
+
+@test
+def what_was_printed_goes_with_its_stage():
+	podium_run.say(test={"tail": {"stdout": "gone\n", "stderr": ""}})
+	number = submit(ada, mode="test")
+	until(lambda: status(ada, number)["state"] == "done")
+	equal(sql(f"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number}"), [["0"]])
+	lacks(fresh(ada, f"/submission/{number}").text, "gone")
+
+
+def questions_of_status(number):
+	"""How often the database is asked for the state of a submission. Of the connection that asked for this one; others are the worker's."""
+	begin = log.stat().st_size
+	status(anyone, number)
+	with open(log, "rb") as file:
+		file.seek(begin)
+		asked = re.findall(r"\s(\d+) Execute\t([^\n]*)", file.read().decode())
+	of_page = {connection for connection, question in asked if f"WHERE s.id = {number} AND" in question}
+	equal(len(of_page), 1)
+	return len([question for connection, question in asked if connection in of_page])
+
+
+@test
+def a_job_that_waits_says_its_place_and_when_it_starts():
+	number = running(ada)
+	sql("INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'CPU', 'test', '240000', 240000, "
+		f"UTC_TIMESTAMP(3) FROM submissions WHERE id = {number} ON DUPLICATE KEY UPDATE median_ms = 240000")
+	first, second = submit(dora, mode="test"), submit(ada, mode="test")
+	sql(f"UPDATE jobs SET started_at = UTC_TIMESTAMP(3) WHERE submission_id = {number}")
+	job = status(anyone, first)["jobs"][0]
+	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
+	contains(words(anyone, f"/submission/{first}"), "Waiting for CPU: 1st in line. It is expected to start in about 4 min.")
+	contains(links(anyone, f"/submission/{first}"), "/queue")
+	job = status(ada, second)["jobs"][0]
+	equal((job["position"], job["expected_start"]), (2, "in about 8 min"))
+	for one in (first, second, number):
+		cancel(dora if one == first else ada, one)
+	job = status(ada, second)["jobs"][0]
+	equal((job["position"], job["expected_start"]), (None, None))
+	sql("DELETE FROM job_times")
+
+
+@test
+def all_that_wait_are_looked_up_at_once():
+	"""A submission for many devices asks as often as one for a single device does."""
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'")
+	counts = []
+	for gpus in (["GPU-1"], [f"GPU-{i}" for i in range(1, 7)]):
+		answer = ada.post(FORM, [("mode", "test"), ("code", "x = 1\n")] + [("gpu", gpu) for gpu in gpus])
+		equal(answer.status, 303)
+		number = int(answer.location.rsplit("/", 1)[1])
+		equal([job["position"] for job in status(ada, number)["jobs"]], [1] * len(gpus))
+		counts.append(questions_of_status(number))
+		cancel(ada, number)
+		counts.append(questions_of_status(number))
+	one, ended, many, ended_many = counts
+	equal((many, ended_many), (one, ended))
+	equal(one, ended + 1)
+	sql("DELETE FROM leaderboard_gpus WHERE gpu LIKE 'GPU-%'")
 
 
 code = 1
