@@ -447,9 +447,79 @@ def what_the_server_will_do_stands_on_the_form():
 	contains(page, "Submissions are taken until")
 	contains(page, "in 3 days")
 	contains(page, "runs 1 test case (at most 180 s)")
-	contains(page, "times 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
+	contains(page, "times the last of the 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
-	lacks(words(ada, FORM), "Submissions are taken until")
+	page = words(ada, FORM)
+	lacks(page, "Submissions are taken until")
+	for part in ("Deadline none", "Time tests 180 s, benchmarks 180 s, ranked 180 s", "at most 1 MB", "Memory the device’s",
+			"checks the test case and measures nothing", "checks the test case and times the last of the 2 shapes, with a secret seed; the best one counts in the ranking"):
+		contains(page, part)
+	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', '$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1")
+	contains(words(ada, FORM), "checks the 2 test cases, then times the 2 shapes; not ranked")
+
+
+@test
+def the_form_says_when_a_job_would_start():
+	sql("DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'")
+	page = words(ada, FORM)
+	contains(page, "L4 no worker offers it now; the job waits until one does")
+	contains(page, "; a job sent now starts at any moment")
+	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
+	contains(words(ada, FORM), "; it is out of service just now, and the job waits until it is back")
+	sql("DELETE FROM pauses; DELETE FROM leaderboard_gpus WHERE gpu = 'L4'")
+
+
+@test
+def practice_a_freeze_and_a_closed_leaderboard_are_told_before_sending():
+	sql("UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) WHERE name = 'small'")
+	contains(words(ada, FORM), "The public ranking is frozen since")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL WHERE name = 'small'")
+	page = words(ada, FORM)
+	for part in ("The deadline has passed, so this is practice", "with a secret seed; after the deadline it gets no rank", "UTC, just now"):
+		contains(page, part)
+	lacks(page, "Submissions are taken until")
+	for change, sentence in (("practice = 0", "The deadline of this leaderboard has passed: it was"),
+			("deadline = NULL, accepting = 0", "This leaderboard is closed and takes no submissions now."),
+			("accepting = 1, archived_at = UTC_TIMESTAMP(3)", "This leaderboard is in the archive and takes no submissions.")):
+		sql(f"UPDATE leaderboards SET {change} WHERE name = 'small'")
+		page = fresh(ada, FORM)
+		contains(page.words(), sentence)
+		lacks(page.text, 'name="code"')
+	sql("UPDATE leaderboards SET archived_at = NULL WHERE name = 'small'")
+	contains(fresh(ada, FORM).text, 'name="code"')
+
+
+@test
+def the_form_without_a_leaderboard_remembers_the_last_one():
+	new = Client(site.url)
+	equal(new.post("/register", [("name", "newest"), ("password", PASSWORD)]).status, 303)
+	page = fresh(new, "/submit")
+	lacks(page.text, " selected")
+	lacks(page.text, 'name="last"')
+	sql("INSERT INTO leaderboards (name, secret_seed, task_version_id) SELECT 'other', 1, task_version_id FROM leaderboards WHERE name = 'small'; "
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM leaderboards WHERE name = 'other'")
+	podium_run.say(benchmark={})
+	submit(new, mode="benchmark")
+	page = fresh(new, "/submit")
+	contains(page.text, '<option value="small" selected>')
+	contains(page.text, '<input type="hidden" name="last" value="small">')
+	equal(checked(page), ["benchmark"])
+	contains(page.words(), "Your last submission went to small.")
+
+	def send(code, *fields):
+		answer = new.post("/submit", [("mode", "test"), ("code", code), *fields])
+		if answer.status == 303:
+			return sql("SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC LIMIT 1")[0][0]
+		return answer
+	remembered = (("last", "small"), ("leaderboard", "small"))
+	equal(send("#!POPCORN gpus CPU\nx = 1\n", *remembered), "small")
+	equal(send("#!POPCORN leaderboard other\nx = 1\n", *remembered), "other")
+	contains(fresh(new, "/submit").text, '<option value="other" selected>')
+	equal(send("#!POPCORN leaderboard other\nx = 1\n", ("last", "other"), ("leaderboard", "small")).status, 422)
+	equal(send("x = 1\n", ("last", "small"), ("leaderboard", "")).status, 422)
+	sql("UPDATE leaderboards SET accepting = 0 WHERE name = 'other'")
+	lacks(fresh(new, "/submit").text, " selected")
+	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'other'); DELETE FROM leaderboards WHERE name = 'other'")
 
 
 # ---- while it waits and runs ----
@@ -533,6 +603,31 @@ def a_job_that_waits_says_its_place_and_when_it_starts():
 	job = status(ada, second)["jobs"][0]
 	equal((job["position"], job["expected_start"]), (None, None))
 	sql("DELETE FROM job_times")
+
+
+@test
+def what_was_right_and_is_not_ranked_says_why():
+	number = ended(ada, score_ns=50.0)
+	contains(words(anyone, f"/submission/{number}"), "Ranked 1st on CPU.")
+	for change, undo, mine, theirs in (
+			("s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'", "s.hidden_at = NULL, s.hidden_reason = NULL", "; an admin has hidden it, so it is not ranked.", None),
+			("s.withdrawn_at = UTC_TIMESTAMP(3)", "s.withdrawn_at = NULL", "; it was withdrawn, so it is not ranked.", "; it was withdrawn, so it is not ranked."),
+			("s.practice = 1", "s.practice = 0", ". It came after the deadline, so it is practice and not ranked.", ". It came after the deadline, so it is practice and not ranked."),
+			("j.held_at = UTC_TIMESTAMP(3), s.practice = 1", "j.held_at = NULL, s.practice = 0", ". It came after the deadline, so it is practice and not ranked.",
+				". It came after the deadline, so it is practice and not ranked."),
+			("j.held_at = UTC_TIMESTAMP(3)", "j.held_at = NULL", ". The result is held for review: an admin looks at it before it is ranked.", "; it is not ranked yet."),
+			("l.frozen_at = j.finished_at - INTERVAL 1 SECOND", "l.frozen_at = NULL", ". The ranking is frozen; this counts when the freeze is lifted.",
+				". The ranking is frozen; the times are shown when the freeze is lifted."),
+			("j.score_ns = 50", "j.score_ns = 50", "; ada's ranked time there is a better one.", "; ada's ranked time there is a better one.")):
+		tables = f"UPDATE submissions s JOIN jobs j ON j.submission_id = s.id JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}"
+		sql(f"DELETE FROM ranking WHERE submission_id = {number}; " + tables % change)
+		contains(words(ada, f"/submission/{number}"), "Passed on CPU" + mine)
+		if theirs:
+			contains(words(anyone, f"/submission/{number}"), "Passed on CPU" + theirs)
+			contains(status(anyone, number)["jobs"][0]["message"], theirs)
+		sql(tables % undo)
+	number = ended(ada, mode="benchmark")
+	contains(words(ada, f"/submission/{number}"), "Every case was right. Only the mode ranked counts in the ranking.")
 
 
 @test
