@@ -85,6 +85,11 @@ def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x 
 	return number
 
 
+def all_ended():
+	"""So that none of what was sent before takes what the next one is told."""
+	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')") == [["0"]])
+
+
 def fresh(client, path):
 	"""Not what nginx keeps for a second."""
 	answer = client.get(f"{path}{'&' if '?' in path else '?'}fresh={time.time_ns()}")
@@ -519,6 +524,7 @@ def the_form_without_a_leaderboard_remembers_the_last_one():
 	equal(send("x = 1\n", ("last", "small"), ("leaderboard", "")).status, 422)
 	sql("UPDATE leaderboards SET accepting = 0 WHERE name = 'other'")
 	lacks(fresh(new, "/submit").text, " selected")
+	all_ended()
 	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'other'); DELETE FROM leaderboards WHERE name = 'other'")
 
 
@@ -530,6 +536,7 @@ def status(client, number):
 
 def running(client, **says):
 	"""A submission that runs until it is cancelled."""
+	all_ended()
 	podium_run.say(test={"hang": True, "stage": "test", **says})
 	number = submit(client, mode="test")
 	until(lambda: status(client, number)["state"] == "running")
@@ -566,6 +573,7 @@ def its_author_and_admins_see_what_a_running_job_has_printed():
 
 @test
 def what_was_printed_goes_with_its_stage():
+	all_ended()
 	podium_run.say(test={"tail": {"stdout": "gone\n", "stderr": ""}})
 	number = submit(ada, mode="test")
 	until(lambda: status(ada, number)["state"] == "done")
