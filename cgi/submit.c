@@ -42,7 +42,7 @@ static const struct column CHOICES_COLUMNS[] = {
 };
 static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, NULL AS source "
-	"FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? ORDER BY s.id DESC LIMIT 1");
+	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? AND s.leaderboard_id = ? ORDER BY s.id DESC LIMIT 1");
 /* Its author's, an admin's, or everybody's after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "
@@ -334,7 +334,7 @@ int action_submit(struct request *request)
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name), TEXT(struct open_leaderboard, last_mode) };
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode FROM leaderboards l LEFT JOIN "
-	"  (SELECT s.leaderboard_id, s.mode FROM submissions s WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
+	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
 	"WHERE accepting AND archived_at IS NULL "
 	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " SQL_MAY_SEE("l") " ORDER BY name");
 
