@@ -27,4 +27,7 @@ bool token_next(struct tokenizer *tokenizer, struct token *token);
  * become "\n". A text that would make a heavy page is left without colours. */
 void html_code(struct buffer *out, const char *code, const char *file_name);
 
+/* One of several on a page, {{code, file_name, name | code_of}}: its lines are `NAME-LN`. */
+void html_code_of(struct buffer *out, const char *code, const char *file_name, const char *name);
+
 #endif

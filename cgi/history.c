@@ -29,15 +29,16 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct history_job, place),
 };
 /* `where` chooses by an index whose last column is the id; the rest is looked at row by row until a page is full. A submission
- * is there with all of its jobs if one of them is what is asked for. */
-#define JOBS_WHERE(where) SELECT(struct history_job, JOB_COLUMNS, \
+ * is there with all of its jobs if one of them is what is asked for. The index is named, and subqueries are no EXISTS, because
+ * MariaDB would rather sort all that a user has sent, or look at every job first (with 20,000 of a user: 40,000 rows instead of 150). */
+#define JOBS_WHERE(index, where) SELECT(struct history_job, JOB_COLUMNS, \
 	"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place " \
 	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, o.note, o.withdrawn_at, o.submitted_at " \
-	"  FROM submissions o WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? AND NOT o.dry_run " \
-	"  AND (? = '' OR EXISTS (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
-	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')))) ORDER BY o.id DESC LIMIT ?) s " \
+	"  FROM submissions o FORCE INDEX (" index ") WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? AND NOT o.dry_run " \
+	"  AND (? = '' OR (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
+	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')) LIMIT 1) = 1) ORDER BY o.id DESC LIMIT ?) s " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id " \
 	"LEFT JOIN jobs j ON j.submission_id = s.id " \
@@ -45,9 +46,9 @@ static const struct column JOB_COLUMNS[] = {
 	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
 	"  AND r.user_id = s.user_id AND r.job_id = j.id " \
 	"ORDER BY s.id DESC, COALESCE(g.position, 999), j.gpu")
-static const struct statement JOBS = JOBS_WHERE("o.user_id = ? AND EXISTS (SELECT 1 FROM leaderboards n "
-	"WHERE n.id = o.leaderboard_id AND ? IN ('', n.name) AND " SQL_MAY_SEE("n") ")");
-static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ? "
+static const struct statement JOBS = JOBS_WHERE("submissions_user", "o.user_id = ? AND (SELECT 1 FROM leaderboards n "
+	"WHERE n.id = o.leaderboard_id AND ? IN ('', n.name) AND " SQL_MAY_SEE("n") ") = 1");
+static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("submissions_history", "o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ? "
 	"AND " SQL_MAY_SEE("n") ")");
 
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind), TEXT(struct history_choice, name) };

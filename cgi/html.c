@@ -199,34 +199,6 @@ void html_plural(struct buffer *out, int64_t count, const char *noun)
 		buffer_byte(out, 's');
 }
 
-/* `begin` is what the lines' names begin with. */
-static void numbered_lines(struct buffer *out, const char *code, const char *begin)
-{
-	size_t number = 1;
-	while (code && *code) {
-		size_t length = strcspn(code, "\n");
-		buffer_printf(out, "<span class=\"line\" id=\"%sline-%zu\"><a class=\"line-number\" href=\"#%sline-%zu\">%zu</a>",
-			begin, number, begin, number, number);
-		escape(out, code, length && code[length - 1] == '\r' ? length - 1 : length);
-		buffer_text(out, "\n</span>");
-		code += length + (code[length] == '\n');
-		number++;
-	}
-}
-
-void html_lines(struct buffer *out, const char *code)
-{
-	numbered_lines(out, code, "");
-}
-
-void html_lines_of(struct buffer *out, const char *code, const char *name)
-{
-	cleanup_buffer struct buffer begin = {0};
-	html_url_part(&begin, name); /* the same in an attribute and behind '#' */
-	buffer_byte(&begin, '-');
-	numbered_lines(out, code, begin.data);
-}
-
 bool html_lines_are_many(const char *code, size_t length)
 {
 	enum { most_bytes = 1000 * 1000, most_lines = 20000 };

@@ -43,8 +43,6 @@ void html_relative(struct buffer *out, int64_t ms, int64_t now_ms);      /* 3 mi
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);          /* a <time> element with both */
 void html_ordinal(struct buffer *out, int64_t number);                   /* 1st, 2nd, 3rd, 11th */
 void html_plural(struct buffer *out, int64_t count, const char *noun);   /* 1 case, 2 cases */
-void html_lines(struct buffer *out, const char *code);                   /* numbered lines, each `line-N` linkable */
-void html_lines_of(struct buffer *out, const char *code, const char *name); /* one of several on a page: `NAME-line-N` */
 
 /* Whether numbered lines of this text are more than a page should hold, and better read in an editor. */
 bool html_lines_are_many(const char *code, size_t length);

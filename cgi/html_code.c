@@ -9,6 +9,7 @@ enum { most_coloured_bytes = 300 * 1000 };
 
 struct code_writer {
 	struct buffer *out;
+	const char *begin;     /* what the lines' names begin with */
 	struct buffer piece;   /* of the line, to be escaped */
 	size_t line;
 	bool is_open;          /* a line is */
@@ -19,7 +20,8 @@ static void open_line(struct code_writer *writer)
 	if (writer->is_open)
 		return;
 	size_t line = ++writer->line;
-	buffer_printf(writer->out, "<span class=\"line\" id=\"L%zu\"><a class=\"line-number\" href=\"#L%zu\">%zu</a>", line, line, line);
+	buffer_printf(writer->out, "<span class=\"line\" id=\"%sL%zu\"><a class=\"line-number\" href=\"#%sL%zu\">%zu</a>",
+		writer->begin, line, writer->begin, line, line);
 	writer->is_open = true;
 }
 
@@ -64,9 +66,9 @@ static void write_token(struct code_writer *writer, const struct token *token)
 	}
 }
 
-void html_code(struct buffer *out, const char *code, const char *file_name)
+static void write_code(struct buffer *out, const char *code, const char *file_name, const char *begin)
 {
-	struct code_writer writer = { .out = out };
+	struct code_writer writer = { .out = out, .begin = begin };
 	bool is_light = strlen(code) <= most_coloured_bytes;
 	struct tokenizer tokenizer = { is_light ? source_language_of(file_name) : SOURCE_TEXT, code, code };
 	struct token token;
@@ -75,4 +77,17 @@ void html_code(struct buffer *out, const char *code, const char *file_name)
 	if (writer.is_open)
 		close_line(&writer);
 	buffer_free(&writer.piece);
+}
+
+void html_code(struct buffer *out, const char *code, const char *file_name)
+{
+	write_code(out, code, file_name, "");
+}
+
+void html_code_of(struct buffer *out, const char *code, const char *file_name, const char *name)
+{
+	cleanup_buffer struct buffer begin = {0};
+	html_url_part(&begin, name); /* the same in an attribute and behind '#' */
+	buffer_byte(&begin, '-');
+	write_code(out, code, file_name, begin.data);
 }

@@ -3,7 +3,7 @@
 #include "cgi/comparison.h"
 #include "cgi/html.h"
 #include "lib/job.h"
-#include "lib/leaderboard.h"
+#include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/verdict.h"
 #include "lib/wait.h"
@@ -14,15 +14,6 @@
 
 /* A worker says once a second that it is there. */
 enum { silent_s = 5 };
-
-/* ---- what a job waits for ---- */
-
-struct supply { int64_t online, paused; };
-static const struct column SUPPLY_COLUMNS[] = { INTEGER(struct supply, online), INTEGER(struct supply, paused) };
-static const struct statement SUPPLY = SELECT(struct supply, SUPPLY_COLUMNS,
-	"SELECT COUNT(*) AS online, CAST(COALESCE(SUM(EXISTS "
-	"  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))), 0) AS SIGNED) AS paused "
-	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.model = ? AND g.seen_at" SQL_IS_ONLINE);
 
 /* ---- sentences ---- */
 
@@ -55,26 +46,30 @@ static void append_place(struct buffer *out, const struct job_row *job, const st
 	if (job->ahead && !wait->at_least)
 		buffer_printf(out, ", %lld job%s ahead", (long long)job->ahead, job->ahead == 1 ? "" : "s");
 	buffer_byte(out, '.');
-	if (wait->words)
-		buffer_printf(out, " It is expected to start %s%s.", wait->words, wait->at_least ? " or later" : "");
+	if (job->start)
+		buffer_printf(out, " It is expected to start %s.", job->start);
 }
 
-static int describe_queued(struct request *request, struct job_row *job, struct buffer *out)
+/* Why nobody takes it, if nobody does. */
+static const char *obstacle(const struct wait *wait)
 {
-	struct wait wait;
-	struct supply supply;
-	int rc = wait_of_job(request->db, request->arena, job->id, &wait, request->error);
-	job->ahead = rc || !wait.position ? 0 : wait.position - 1;
-	if (!rc)
-		rc = database_row(request->db, request->arena, &SUPPLY, &supply, request->error, "s", job->gpu);
-	if (rc)
-		return rc;
+	if (!wait->position)
+		return ""; /* somebody has taken it since it was read */
+	if (!wait->online)
+		return " No worker with this device is online, so it waits until one is.";
+	if (wait->paused == wait->online)
+		return " The device was paused by an admin, so it waits until it is resumed.";
+	return wait->devices ? "" : " No such device is in service just now: what is not paused has stopped working. It waits until an admin has seen to it.";
+}
+
+static void describe_queued(struct arena *arena, struct job_row *job, const struct wait *wait, struct buffer *out)
+{
+	job->ahead = wait->position ? wait->position - 1 : 0;
+	job->start = wait->words && wait->at_least ? arena_printf(arena, "%s or later", wait->words) : wait->words;
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
-	append_place(out, job, &wait);
-	buffer_text(out, !supply.online ? " No worker with this device is online, so it waits until one is."
-		: supply.paused == supply.online ? " The device was paused by an admin, so it waits until it is resumed." : "");
-	return 0;
+	append_place(out, job, wait);
+	buffer_text(out, obstacle(wait));
 }
 
 static void describe_running(const struct job_row *job, struct buffer *out)
@@ -121,43 +116,128 @@ static void describe_change(const struct submission_row *row, const struct job_r
 	buffer_text(out, ".");
 }
 
+/* ---- what was right and is not ranked ---- */
+
+static bool is_hidden(const struct submission_row *row, const struct job_row *job)
+{
+	(void)job;
+	return row->hidden;
+}
+
+static bool is_withdrawn(const struct submission_row *row, const struct job_row *job)
+{
+	(void)job;
+	return row->withdrawn;
+}
+
+static bool is_trial(const struct submission_row *row, const struct job_row *job)
+{
+	(void)job;
+	return row->dry_run;
+}
+
+static bool is_practice(const struct submission_row *row, const struct job_row *job)
+{
+	(void)job;
+	return row->practice;
+}
+
+static bool is_held_unseen(const struct submission_row *row, const struct job_row *job)
+{
+	(void)row;
+	return job->is_held == 1 && job->hides_times;
+}
+
+static bool is_held(const struct submission_row *row, const struct job_row *job)
+{
+	(void)row;
+	return job->is_held == 1;
+}
+
+static bool is_withheld(const struct submission_row *row, const struct job_row *job)
+{
+	(void)row;
+	return job->is_withheld;
+}
+
+static bool is_frozen(const struct submission_row *row, const struct job_row *job)
+{
+	return row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms;
+}
+
+/* The reason that outlasts the others first. Each goes on after "Passed on H200". */
+static const struct {
+	bool (*holds)(const struct submission_row *row, const struct job_row *job);
+	const char *sentence;
+} UNRANKED[] = {
+	{ is_hidden, "; an admin has hidden it, so it is not ranked." },
+	{ is_withdrawn, "; it was withdrawn, so it is not ranked." },
+	{ is_trial, ". It belongs to a dry run, so it is not ranked." },
+	{ is_practice, ". It came after the deadline, so it is practice and not ranked." },
+	{ is_held_unseen, "; it is not ranked yet." },
+	{ is_held, ". The result is held for review: an admin looks at it before it is ranked." },
+	{ is_withheld, ". The ranking is frozen; the times are shown when the freeze is lifted." },
+	{ is_frozen, ". The ranking is frozen; this counts when the freeze is lifted." },
+};
+
+static void describe_unranked(const struct submission_row *row, const struct job_row *job, struct buffer *out)
+{
+	buffer_printf(out, "Passed on %s", job->gpu);
+	for (size_t i = 0; i < COUNT(UNRANKED); i++)
+		if (UNRANKED[i].holds(row, job)) {
+			buffer_text(out, UNRANKED[i].sentence);
+			return;
+		}
+	buffer_printf(out, "; %s's ranked time there is a better one.", row->user);
+}
+
+/* What a ranking would take, were there no reason against it. */
+static bool could_be_ranked(const struct submission_row *row, const struct job_row *job)
+{
+	return strcmp(row->mode, "ranked") == 0 && verdict_from_name(job->verdict) == VERDICT_PASSED;
+}
+
 static void describe_ended(const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
+	bool has_passed = verdict_from_name(job->verdict) == VERDICT_PASSED;
 	if (job->stopping == 1) {
 		buffer_printf(out, "Cancelling: worker %s is stopping it.", job->lease_owner ? job->lease_owner : "unknown");
-	} else if (job->is_held == 1) {
-		buffer_printf(out, job->hides_times ? "Passed on %s; it is not ranked yet."
-			: "Passed on %s. The result is held for review: an admin looks at it before it is ranked.", job->gpu);
-	} else if (job->is_withheld && verdict_from_name(job->verdict) == VERDICT_PASSED) {
-		buffer_printf(out, "Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.", job->gpu);
 	} else if (was_rejected(job)) {
 		buffer_text(out, "The result was held for review, and an admin has rejected it; it is not ranked.");
 	} else if (job->place != SQL_NULL_INTEGER) {
 		buffer_text(out, "Ranked ");
 		html_ordinal(out, job->place);
 		buffer_printf(out, " on %s.", job->gpu);
-	} else if (row->withdrawn && !isnan(job->score_ns)) {
-		buffer_printf(out, "Passed on %s; it was withdrawn, so it is not ranked.", job->gpu);
-	} else if (!isnan(job->score_ns) && row->dry_run) {
-		buffer_printf(out, "Passed on %s. It belongs to a dry run, so it is not ranked.", job->gpu);
-	} else if (!isnan(job->score_ns) && row->practice) {
-		buffer_printf(out, "Passed on %s. It came after the deadline, so it is practice and not ranked.", job->gpu);
-	} else if (!isnan(job->score_ns) && row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms) {
-		buffer_printf(out, "Passed on %s. The ranking is frozen; this counts when the freeze is lifted.", job->gpu);
-	} else if (!isnan(job->score_ns)) {
-		buffer_printf(out, "Passed on %s; %s's ranked time there is a better one.", job->gpu, row->user);
+	} else if (could_be_ranked(row, job)) {
+		describe_unranked(row, job, out);
+	} else if (has_passed && job->is_withheld) {
+		buffer_printf(out, "Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.", job->gpu);
 	} else {
 		buffer_text(out, verdict_advice(verdict_from_name(job->verdict)));
+		buffer_text(out, has_passed ? " Only the mode ranked counts in the ranking." : "");
 	}
+}
+
+/* One question for all that wait, and none where nothing does. */
+static int read_waits(struct request *request, const struct submission_row *row, const struct job_row *jobs, size_t count, struct wait *waits)
+{
+	int64_t *ids = arena_array(request->arena, int64_t, count + 1);
+	bool is_waiting = false;
+	for (size_t i = 0; i < count; i++) {
+		ids[i] = jobs[i].id;
+		is_waiting = is_waiting || strcmp(jobs[i].state, "queued") == 0;
+	}
+	return is_waiting ? wait_of_submission(request->db, request->arena, row->id, ids, count, waits, request->error) : 0;
 }
 
 int job_words_fill(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count)
 {
-	int rc = 0;
+	struct wait *waits = arena_array(request->arena, struct wait, count + 1);
+	int rc = read_waits(request, row, jobs, count, waits);
 	for (size_t i = 0; i < count && !rc; i++) {
 		cleanup_buffer struct buffer out = {0}, change = {0};
 		if (strcmp(jobs[i].state, "queued") == 0)
-			rc = describe_queued(request, &jobs[i], &out);
+			describe_queued(request->arena, &jobs[i], &waits[i], &out);
 		else if (strcmp(jobs[i].state, "running") == 0)
 			describe_running(&jobs[i], &out);
 		else

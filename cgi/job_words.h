@@ -5,8 +5,9 @@
 #include "cgi/request.h"
 #include "cgi/submission.h"
 
-/* Fills `ahead` and `words` of the jobs of one submission: what each waits for, how many stand before it and when it is expected to start, who runs
- * it, which attempt it is and why, who paused or cancelled it, or what its end means. */
+/* Fills `ahead`, `start` and `words` of the jobs of one submission: what each waits for, how many stand before it and when it is expected
+ * to start, who runs it, which attempt it is and why, who paused or cancelled it, or what its end means and why what was right is not
+ * ranked. It asks the database once if any of them waits, else not at all. */
 int job_words_fill(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count);
 
 #endif

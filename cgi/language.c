@@ -12,6 +12,7 @@
 static const struct language LANGUAGES[] = {
 	{
 		.code = "py",
+		.example_name = "submission.py",
 		.command = "python3 eval.py MODE CASEFILE",
 		.defines = "custom_kernel(data)",
 		.contract = "Its argument is what generate_input of the task's reference.py made, and what it returns is checked by "
@@ -28,6 +29,7 @@ static const struct language LANGUAGES[] = {
 			"    return output\n",
 	}, {
 		.code = "cu",
+		.example_name = "submission.cu",
 		.command = "./eval.out MODE CASEFILE",
 		.defines = "output_t custom_kernel(input_t data)",
 		.contract = "It is compiled by nvcc together with eval.cu. The two types stand in the task's task.h; the argument is what "

@@ -9,7 +9,8 @@
 struct language {
 	const char *code;         /* "py", "cu" */
 	const char *command;      /* that runs the harness */
-	const char *example;      /* a submission */
+	const char *example;      /* a submission, */
+	const char *example_name; /* and what its file could be called */
 	const char *defines;      /* what the submission must define */
 	const char *contract;     /* what becomes of that, in a sentence */
 };

@@ -165,7 +165,7 @@ static void expect_starts(struct request *request, struct queue_view *view)
 	struct wait_job *jobs = arena_array(arena, struct wait_job, view->job_count + 1);
 	struct wait_devices *devices = arena_array(arena, struct wait_devices, view->line_count + 1);
 	for (size_t i = 0; i < view->line_count; i++)
-		devices[i] = (struct wait_devices){ view->lines[i].gpu, view->lines[i].devices };
+		devices[i] = (struct wait_devices){ .gpu = view->lines[i].gpu, .count = view->lines[i].devices };
 	for (size_t i = 0; i < view->job_count; i++)
 		jobs[i] = wait_job_of(&view->jobs[i]);
 	wait_estimate(arena, jobs, view->job_count, devices, view->line_count);

@@ -54,7 +54,7 @@ static const struct column JOB_COLUMNS[] = {
 	TIME(struct job_row, started_at_ms), TIME(struct job_row, finished_at_ms), INTEGER(struct job_row, place),
 	REAL(struct job_row, best_before_ns), INTEGER(struct job_row, place_before), INTEGER(struct job_row, place_after),
 	INTEGER(struct job_row, priority), INTEGER(struct job_row, stopping), INTEGER(struct job_row, silent_s),
-	INTEGER(struct job_row, lease_left_s),
+	INTEGER(struct job_row, lease_left_s), TEXT(struct job_row, tail),
 };
 #define JOBS_OF(from, whose) SELECT(struct job_row, JOB_COLUMNS, \
 	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.score_err_ns, j.engine, j.engine_reason, " \
@@ -65,7 +65,9 @@ static const struct column JOB_COLUMNS[] = {
 	"  j.best_before_ns, j.place_before, j.place_after, " \
 	"  j.priority, " SQL_IS_STOPPING("j") " AS stopping, " \
 	"  (SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') " \
-	"     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s " \
+	"     AS silent_s, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s, " \
+	"  IF(j.state = 'running', (SELECT t.tail FROM stages t WHERE t.job_id = j.id AND t.verdict IS NULL ORDER BY t.position DESC LIMIT 1), NULL) " \
+	"     AS tail " \
 	"FROM " from " LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 	"WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
 
@@ -211,11 +213,20 @@ static void hide_withheld(const struct request *request, const struct submission
 	job->score_ns = job->score_err_ns = NAN;
 }
 
+static void hide_output(const struct request *request, const struct submission_row *row, struct job_row *job)
+{
+	if (!is_owner(request, row))
+		job->tail = NULL;
+}
+
 static int read_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
 {
 	int rc = database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, jobs, count, request->error, "i", row->id);
-	for (size_t i = 0; !rc && i < *count; i++)
-		hide_held(request, row, &(*jobs)[i]), hide_withheld(request, row, &(*jobs)[i]);
+	for (size_t i = 0; !rc && i < *count; i++) {
+		hide_held(request, row, &(*jobs)[i]);
+		hide_withheld(request, row, &(*jobs)[i]);
+		hide_output(request, row, &(*jobs)[i]);
+	}
 	return rc ? rc : job_words_fill(request, row, *jobs, *count);
 }
 
@@ -397,6 +408,15 @@ static int read_view(struct request *request, const struct submission_row *row, 
 }
 
 /* ---- words ---- */
+
+struct printed job_printed(struct arena *arena, const struct job_row *job)
+{
+	json_t *tail = job->tail ? json_loads(job->tail, 0, NULL) : NULL;
+	const char *out = json_string_value(json_object_get(tail, "stdout")), *err = json_string_value(json_object_get(tail, "stderr"));
+	struct printed printed = { arena_strdup(arena, out ? out : ""), arena_strdup(arena, err ? err : "") };
+	json_decref(tail);
+	return printed;
+}
 
 bool stage_is_judged(const struct stage_row *stage)
 {
@@ -649,15 +669,23 @@ static json_t *comparisons_json(const struct job_row *job)
 	return list;
 }
 
-static json_t *job_json(const struct job_row *job)
+/* For its author and admins, while it runs. */
+static json_t *printed_json(struct arena *arena, const struct job_row *job)
+{
+	struct printed printed = job_printed(arena, job);
+	return job->tail ? json_pack("{s:s, s:s}", "stdout", printed.out, "stderr", printed.err) : json_null();
+}
+
+static json_t *job_json(struct arena *arena, const struct job_row *job)
 {
 	bool queued = strcmp(job->state, "queued") == 0;
-	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:b, s:o}", "gpu", job->gpu, "state", job->state,
+	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "gpu", job->gpu, "state", job->state,
 		"verdict", text_or_null(job->verdict), "reason", text_or_null(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
 		"message", job->words, "attempt", (json_int_t)job->attempt,
 		"score_ns", real_or_null(job->score_ns),
-		"position", queued ? json_integer(job->ahead + 1) : json_null(), "engine", text_or_null(job->engine),
-		"held", job->is_held && !job->hides_times, "comparisons", comparisons_json(job));
+		"position", queued ? json_integer(job->ahead + 1) : json_null(), "expected_start", text_or_null(job->start), "engine", text_or_null(job->engine),
+		"held", job->is_held && !job->hides_times, "comparisons", comparisons_json(job),
+		"output", printed_json(arena, job));
 }
 
 int page_submission_status(struct request *request)
@@ -674,7 +702,7 @@ int page_submission_status(struct request *request)
 		return rc;
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, job_json(&jobs[i]));
+		json_array_append_new(list, job_json(request->arena, &jobs[i]));
 	return respond_json(request, json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state", overall_state(jobs, count),
 		"settled", is_settled(jobs, count), "verdict", text_or_null(overall_verdict(jobs, count)), "jobs", list));
 }

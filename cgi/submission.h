@@ -76,12 +76,18 @@ struct job_row {
 	int64_t stopping;             /* cancelled, but its worker has not let go of it yet */
 	int64_t silent_s;             /* since its worker was heard of; SQL_NULL_INTEGER: it does not run */
 	int64_t lease_left_s;         /* SQL_NULL_INTEGER: no lease */
+	const char *tail;             /* JSON: what it has printed last, while it runs; NULL: nothing, or nothing for the viewer */
 	int64_t ahead;                /* jobs before it in the queue of its GPU, in a long one at least so many; filled by job_words_fill */
+	const char *start;            /* when it is expected to start, in words, likewise; NULL: it does not wait, or that is not known */
 	const char *words;            /* what is going on, likewise */
 	const char *change;           /* what it changed for its user, likewise; NULL: nothing to say */
 	struct stage_row *stages; size_t stage_count; /* these are filled by the page */
 	const struct comparison_row *comparisons; size_t comparison_count;
 };
+
+/* What a job has printed last, of each stream; "" for nothing. */
+struct printed { const char *out, *err; };
+struct printed job_printed(struct arena *arena, const struct job_row *job);
 
 struct submission_view {
 	const struct submission_row *row;

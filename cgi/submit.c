@@ -42,7 +42,7 @@ static const struct column CHOICES_COLUMNS[] = {
 };
 static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, NULL AS source "
-	"FROM submissions s WHERE s.user_id = ? AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
+	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
 /* Its author's, an admin's, or everybody's after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "
@@ -126,8 +126,11 @@ static int expect_starts(struct request *request, struct submit_form *form, cons
 	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
 	int rc = wait_of_next(request->db, request->arena, request->viewer.id ? request->viewer.id : -1, gpus, form->gpu_count, waits,
 		request->error);
-	for (size_t i = 0; i < form->gpu_count && !rc; i++)
-		form->gpus[i].start = waits[i].at_least ? NULL : waits[i].words;
+	for (size_t i = 0; i < form->gpu_count && !rc; i++) {
+		const char *words = waits[i].words;
+		form->gpus[i].start = words && waits[i].at_least ? arena_printf(request->arena, "%s or later", words) : words;
+		form->gpus[i].is_stopped = waits[i].online && !waits[i].devices;
+	}
 	return rc;
 }
 
@@ -146,7 +149,7 @@ static int list_gpus(struct request *request, struct submit_form *form, const st
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->gpus[i] = (struct submit_gpu){
-			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]), NULL,
+			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]), NULL, false,
 		};
 	return expect_starts(request, form, gpus);
 }
@@ -180,6 +183,34 @@ static int say_when_to_retry(struct request *request, const struct leaderboard *
 	return 0;
 }
 
+/* ---- what the server will do ---- */
+
+/* "the 12 test cases", "the test case". */
+static const char *counted(struct arena *arena, size_t count, const char *noun)
+{
+	return count == 1 ? arena_printf(arena, "the %s", noun) : arena_printf(arena, "the %zu %ss", count, noun);
+}
+
+/* Of the benchmarks only the last one where only that ranks, as podium-run does. */
+static const char *timed_shapes(struct arena *arena, const struct task *task)
+{
+	return task->ranking_by == RANKING_BY_LAST && task->benchmark_count > 1
+		? arena_printf(arena, "the last of the %zu shapes", task->benchmark_count) : counted(arena, task->benchmark_count, "shape");
+}
+
+static void describe_modes(struct arena *arena, struct submit_form *form)
+{
+	const struct task *task = form->task;
+	const char *tests = counted(arena, task->test_count, "test case"), *shapes = timed_shapes(arena, task);
+	form->shapes = shapes;
+	form->meanings[MODE_TEST] = arena_printf(arena, "checks %s and measures nothing", tests);
+	form->meanings[MODE_BENCHMARK] = arena_printf(arena, "checks %s, then times %s; not ranked", tests, shapes);
+	form->meanings[MODE_RANKED] = arena_printf(arena, "checks %s and times %s, with a secret seed; %s", tests, shapes,
+		form->is_practice ? "after the deadline it gets no rank" : "the best one counts in the ranking");
+	form->meanings[MODE_PROFILE] = arena_printf(arena, "checks %s, then runs %s under a profiler; not ranked, and only you see it before the deadline",
+		tests, shapes);
+}
+
 static bool has_ended(const struct leaderboard *leaderboard)
 {
 	return leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms();
@@ -206,6 +237,12 @@ static struct submit_form form_as_typed(struct request *request)
 		.code_error = form_error(request, "code"), .mode_error = form_error(request, "mode"),
 		.gpu_error = form_error(request, "gpu"), .form_error = form_error(request, ""),
 		.leaderboard_error = form_error(request, "leaderboard"),
+		.meanings = {
+			[MODE_TEST] = "checks every test case and measures nothing",
+			[MODE_BENCHMARK] = "tests, then times the benchmark shapes; not ranked",
+			[MODE_RANKED] = "tests and times with a secret seed; the best one counts in the ranking",
+			[MODE_PROFILE] = "tests, then runs each benchmark shape under a profiler; not ranked, and only you see it before the deadline",
+		},
 	};
 }
 
@@ -238,6 +275,8 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 	if (!form.closed)
 		form.closed = why_closed(request, leaderboard);
 	form.is_practice = !form.closed && has_ended(leaderboard);
+	form.is_frozen = !form.closed && !form.is_practice && leaderboard->frozen_at_ms != TIME_NULL && leaderboard->frozen_at_ms <= now_ms();
+	describe_modes(request->arena, &form);
 	struct page page = page_make(request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");
 	submit_page(&request->body, &page, &form);
 	return 0;
@@ -292,20 +331,38 @@ int action_submit(struct request *request)
 
 /* ---- /submit: the file says where it belongs ---- */
 
-static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name) };
+static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name), TEXT(struct open_leaderboard, last_mode) };
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
-	"SELECT name FROM leaderboards l WHERE accepting AND archived_at IS NULL "
+	"SELECT l.name, last.mode AS last_mode FROM leaderboards l LEFT JOIN "
+	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
+	"WHERE accepting AND archived_at IS NULL "
 	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " SQL_MAY_SEE("l") " ORDER BY name");
+
+/* Before anything was typed, the leaderboard and the mode of the viewer's last submission, if that one still takes any. */
+static void choose_last(const struct request *request, struct submit_form *form)
+{
+	for (size_t i = 0; i < form->open_count; i++) {
+		if (!form->open[i].last_mode)
+			continue;
+		form->last = form->open[i].name;
+		if (request->method != METHOD_POST) {
+			form->chosen = form->last;
+			form->mode = form->open[i].last_mode;
+		}
+	}
+}
 
 static int show_anywhere(struct request *request)
 {
 	struct submit_form form = form_as_typed(request);
 	struct error own = {0};
-	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "i", request->viewer.id);
+	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own, "ii", request->viewer.id,
+		request->viewer.id);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
+	choose_last(request, &form);
 	form.endings = ".py, .cu, .cuh, .cpp";
 	struct page page = page_make(request, "Submit", "leaderboards");
 	submit_anywhere_page(&request->body, &page, &form);
@@ -317,22 +374,24 @@ int page_submit_anywhere(struct request *request)
 	return show_anywhere(request);
 }
 
-/* The leaderboard that was chosen, else the one that the header of the source names. */
+/* The leaderboard that was chosen, else the one that the header of the source names. One that the form had chosen by itself counts
+ * only where the header names none. */
 static int find_target(struct request *request, const struct submission_request *submission, struct leaderboard *leaderboard)
 {
-	const char *chosen = request_form_or(request, "leaderboard", ""), *field = submission->file_name ? "file" : "code";
+	const char *typed = request_form_or(request, "leaderboard", ""), *last = request_form_or(request, "last", "");
+	const char *chosen = strcmp(typed, last) == 0 ? "" : typed, *field = submission->file_name ? "file" : "code";
 	struct directives header = {0};
 	/* What is no text is refused with its own sentence once the leaderboard is known, or has no header here. */
 	int rc = *chosen ? 0 : directives_parse(request->arena,
 		arena_strndup(request->arena, submission->source, submission->length), &header, request->error);
 	if (rc)
 		return fail_field(request->error, field, "%s", arena_strdup(request->arena, request->error->text));
-	const char *name = *chosen ? chosen : header.leaderboard;
-	if (!name)
+	const char *name = *chosen ? chosen : header.leaderboard ? header.leaderboard : typed;
+	if (!*name)
 		return fail_field(request->error, "leaderboard", "Choose a leaderboard, or begin the file with a line that names it: "
 			"#!POPCORN leaderboard NAME (in CUDA C++, //!POPCORN leaderboard NAME).");
 	rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
-	return rc == ERROR_NOT_FOUND ? fail_field(request->error, *chosen ? "leaderboard" : field,
+	return rc == ERROR_NOT_FOUND ? fail_field(request->error, name == typed || *chosen ? "leaderboard" : field,
 		"There is no leaderboard named %s.", quote(request->arena, name)) : rc;
 }
 

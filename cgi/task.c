@@ -64,6 +64,12 @@ static const char *template_source(const struct task *task, const char *language
 	return language;
 }
 
+/* The path of a template is a language. */
+static const char *file_name_of(const struct task *task, const struct task_view_file *file)
+{
+	return role_of(file) == ROLE_TEMPLATE ? template_source(task, file->path) : file->path;
+}
+
 static const char *sample_note(struct arena *arena, const struct task *task, const char *path)
 {
 	cleanup_buffer struct buffer note = {0};
@@ -287,6 +293,7 @@ int page_task_file(struct request *request)
 	shown.note = note_of(request->arena, view->task, shown.file);
 	shown.is_text = is_text(&content);
 	shown.obstacle = obstacle_of(&shown, &content);
+	shown.file_name = file_name_of(view->task, shown.file);
 	shown.text = shown.obstacle ? NULL : content.bytes;
 	struct page page = page_make(request,
 		arena_printf(request->arena, "%s of %s", shown.file->path, board.name), "leaderboards");
@@ -312,8 +319,7 @@ static int answer_file(struct request *request, const struct task_view *view, co
 	int rc = read_file(request, view, file, &content);
 	if (rc)
 		return rc;
-	bool is_template = role_of(file) == ROLE_TEMPLATE; /* its path is a language */
-	return answer_bytes(request, is_template ? template_source(view->task, file->path) : file->path, &content);
+	return answer_bytes(request, file_name_of(view->task, file), &content);
 }
 
 int page_task_raw(struct request *request)

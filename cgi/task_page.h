@@ -36,6 +36,7 @@ struct task_file_view {
 	const struct task_view_file *file;
 	const char *title;        /* of its role: "Template" */
 	const char *note;
+	const char *file_name;    /* of a template, whose path is a language, the file that it is from */
 	const char *text;         /* NULL: it is not shown, `obstacle` says why */
 	const char *obstacle;
 	bool is_text;             /* so that a browser can show it plainly */

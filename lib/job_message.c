@@ -66,6 +66,8 @@ json_t *job_message_make(const struct job_message *job, struct error *error)
 		fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)job->id);
 	else if (is_timed_secretly(job->mode))
 		json_object_set_new(json_object_get(message, "job"), "secret_seed", json_integer(job->secret_seed));
+	if (message && job->is_followed)
+		json_object_set_new(json_object_get(message, "job"), "follow", json_true());
 	return message;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/tools.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct job_message {
 	const struct file *files; size_t file_count; /* the task's, as the runner sees them, without the submission */
 	struct file submission, rival;             /* the path is the name; rival: in mode compare, else its path is NULL */
 	const struct tools *tools;
+	bool is_followed;                          /* what is printed is told while it runs, not only in the end */
 	int64_t secret_seed;                       /* of a leaderboard; sent where the mode is ranked or compare */
 };
 

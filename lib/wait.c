@@ -99,12 +99,13 @@ static void work_off(struct line *line)
 
 /* ---- all lines ---- */
 
-static size_t count_devices(const struct wait_devices *devices, size_t count, const char *gpu)
+/* Without any members where none is online. */
+static struct wait_devices devices_of(const struct wait_devices *devices, size_t count, const char *gpu)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(devices[i].gpu, gpu) == 0)
-			return devices[i].count > 0 ? (size_t)devices[i].count : 0;
-	return 0;
+			return devices[i];
+	return (struct wait_devices){ .gpu = gpu };
 }
 
 /* The line for one model. What runs anywhere counts, so each line begins with all of that. */
@@ -135,7 +136,8 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count, con
 		if (jobs[i].position || !isnan(jobs[i].running_ms))
 			continue;
 		struct line line = gather_line(arena, jobs, count, jobs[i].gpu);
-		line.devices = count_devices(devices, device_count, jobs[i].gpu);
+		int64_t taking = devices_of(devices, device_count, jobs[i].gpu).count;
+		line.devices = taking > 0 ? (size_t)taking : 0;
 		lay_down_order(&line);
 		occupy_devices(arena, &line, jobs, count, jobs[i].gpu);
 		work_off(&line);
@@ -167,14 +169,14 @@ const char *wait_words(struct arena *arena, double start_ms)
 /* As many as the page of the queue lists. */
 enum { most_waiting = 200, most_running = 200 };
 
-/* A job that runs or waits, or with `devices` a model and how many of its devices take jobs. */
-struct read_row { int64_t id, user_id, priority, devices; const char *gpu; double expected_ms, running_ms; };
+/* A job that runs or waits, or with `devices` a model, of whose devices so many take jobs, are online, were paused. */
+struct read_row { int64_t id, user_id, priority, devices, online, paused; const char *gpu; double expected_ms, running_ms; };
 static const struct column READ_COLUMNS[] = {
 	INTEGER(struct read_row, id), INTEGER(struct read_row, user_id), INTEGER(struct read_row, priority),
-	INTEGER(struct read_row, devices), TEXT(struct read_row, gpu), REAL(struct read_row, expected_ms),
+	INTEGER(struct read_row, devices), INTEGER(struct read_row, online), INTEGER(struct read_row, paused), TEXT(struct read_row, gpu), REAL(struct read_row, expected_ms),
 	REAL(struct read_row, running_ms),
 };
-#define JOBS_OF(first, running) "SELECT j.id, j.user_id, j.priority, NULL AS devices, j.gpu, " \
+#define JOBS_OF(first, running) "SELECT j.id, j.user_id, j.priority, NULL AS devices, NULL AS online, NULL AS paused, j.gpu, " \
 	"  " SQL_EXPECTED_MS("COALESCE(s.task_version_id, c.task_version_id)", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
 	running " AS running_ms FROM (" first ") first JOIN jobs j ON j.id = first.id " \
 	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id LEFT JOIN submissions s ON s.id = COALESCE(j.submission_id, a.submission_id) " \
@@ -183,9 +185,10 @@ static const struct statement READ = SELECT(struct read_row, READ_COLUMNS,
 	JOBS_OF("SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' LIMIT ?",
 		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000")
 	"UNION ALL " JOBS_OF("(SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id LIMIT ?) "
-		"UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued'", "NULL")
-	"UNION ALL SELECT NULL, NULL, NULL, COUNT(*), g.model, NULL, NULL FROM gpus g JOIN workers w ON w.id = g.worker_id "
-	"WHERE " SQL_TAKES_JOBS("g", "w") "GROUP BY g.model");
+		"UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued' UNION SELECT id FROM jobs WHERE submission_id = ? AND state = 'queued'", "NULL")
+	"UNION ALL SELECT NULL, NULL, NULL, CAST(SUM(" SQL_TAKES_JOBS("g", "w") ") AS SIGNED), COUNT(*), CAST(SUM(EXISTS "
+	"  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))) AS SIGNED), g.model, NULL, NULL "
+	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.seen_at" SQL_IS_ONLINE "GROUP BY g.model");
 
 struct reading {
 	struct wait_job *jobs; size_t count;         /* there is room for `room` more */
@@ -193,11 +196,13 @@ struct reading {
 	bool is_cut;
 };
 
-static int read_all(struct database *db, struct arena *arena, int64_t job_id, size_t room, struct reading *reading, struct error *error)
+/* Among those that wait is the job, and are those of the submission, however many stand before; 0: none. */
+static int read_all(struct database *db, struct arena *arena, int64_t job_id, int64_t submission_id, size_t room, struct reading *reading, struct error *error)
 {
 	struct read_row *rows;
 	size_t count, waiting = 0;
-	int rc = database_rows(db, arena, &READ, &rows, &count, error, "iii", (int64_t)most_running, (int64_t)most_waiting, job_id);
+	int rc = database_rows(db, arena, &READ, &rows, &count, error, "iiii", (int64_t)most_running, (int64_t)most_waiting, job_id,
+		submission_id);
 	if (rc)
 		return rc;
 	*reading = (struct reading){ .jobs = arena_array(arena, struct wait_job, count + room + 1),
@@ -205,7 +210,7 @@ static int read_all(struct database *db, struct arena *arena, int64_t job_id, si
 	for (size_t i = 0; i < count; i++) {
 		const struct read_row *row = &rows[i];
 		if (row->devices != SQL_NULL_INTEGER) {
-			reading->devices[reading->device_count++] = (struct wait_devices){ row->gpu, row->devices };
+			reading->devices[reading->device_count++] = (struct wait_devices){ row->gpu, row->devices, row->online, row->paused };
 			continue;
 		}
 		waiting += isnan(row->running_ms);
@@ -218,22 +223,41 @@ static int read_all(struct database *db, struct arena *arena, int64_t job_id, si
 
 static struct wait wait_in(struct arena *arena, const struct reading *reading, const struct wait_job *job)
 {
+	struct wait_devices devices = devices_of(reading->devices, reading->device_count, job->gpu);
 	return (struct wait){ .position = job->position, .start_ms = job->start_ms, .at_least = reading->is_cut,
-		.devices = (int64_t)count_devices(reading->devices, reading->device_count, job->gpu),
+		.devices = devices.count, .online = devices.online, .paused = devices.paused,
 		.words = wait_words(arena, job->start_ms) };
+}
+
+static void find_wait(struct arena *arena, const struct reading *reading, int64_t job_id, struct wait *wait)
+{
+	*wait = (struct wait){ .start_ms = NAN };
+	for (size_t i = 0; i < reading->count; i++)
+		if (reading->jobs[i].id == job_id && reading->jobs[i].position)
+			*wait = wait_in(arena, reading, &reading->jobs[i]);
 }
 
 int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, job_id, 0, &reading, error);
-	*wait = (struct wait){ .start_ms = NAN };
+	int rc = read_all(db, arena, job_id, 0, 0, &reading, error);
 	if (rc)
 		return rc;
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
-	for (size_t i = 0; i < reading.count; i++)
-		if (reading.jobs[i].id == job_id && reading.jobs[i].position)
-			*wait = wait_in(arena, &reading, &reading.jobs[i]);
+	find_wait(arena, &reading, job_id, wait);
+	return 0;
+}
+
+int wait_of_submission(struct database *db, struct arena *arena, int64_t submission_id, const int64_t *job_ids, size_t count,
+	struct wait *waits, struct error *error)
+{
+	struct reading reading;
+	int rc = read_all(db, arena, 0, submission_id, 0, &reading, error);
+	if (rc)
+		return rc;
+	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
+	for (size_t i = 0; i < count; i++)
+		find_wait(arena, &reading, job_ids[i], &waits[i]);
 	return 0;
 }
 
@@ -243,7 +267,7 @@ int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, cons
 	struct wait *waits, struct error *error)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, 0, 1, &reading, error);
+	int rc = read_all(db, arena, 0, 0, 1, &reading, error);
 	if (rc)
 		return rc;
 	struct wait_job *next = &reading.jobs[reading.count];

@@ -22,13 +22,18 @@
 struct wait {
 	int64_t position;      /* in the line for its device model, from 1; 0: it does not wait, or there is no such job */
 	double start_ms;       /* from now; NAN: not known, because no such device is online or nothing like it ever ended */
-	int64_t devices;       /* of that model that take jobs */
+	int64_t devices;       /* of that model that take jobs, */
+	int64_t online, paused; /* whose worker is there, and which of these an admin has paused */
 	bool at_least;         /* more wait than were looked at, so position and start are the least that they can be */
 	const char *words;     /* "in about 4 min", see wait_words; NULL: not known */
 };
 
 /* A job that waits. */
 int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error);
+
+/* Jobs of one submission: waits[i] belongs to job_ids[i]. */
+int wait_of_submission(struct database *db, struct arena *arena, int64_t submission_id, const int64_t *job_ids, size_t count,
+	struct wait *waits, struct error *error);
 
 /* A job that the user would send now, on each of these models: waits[i] belongs to gpus[i]. */
 int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, const char *const *gpus, size_t count,
@@ -59,7 +64,7 @@ struct wait_job {
 	int64_t position;      /* these two are filled for jobs that wait, as in struct wait */
 	double start_ms;
 };
-struct wait_devices { const char *gpu; int64_t count; };
+struct wait_devices { const char *gpu; int64_t count, online, paused; };  /* the last two need not be known */
 
 /* Fills position and start_ms, given all that runs and all that waits. */
 void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count, const struct wait_devices *devices,

@@ -52,13 +52,30 @@
 		return page.href;
 	};
 
+	// What running jobs print changes often, and alone: it goes into its place, of which the end stays in sight if it was. False
+	// where the page has no place for it yet.
+	const jobsOf = ({ jobs }) => (Array.isArray(jobs) ? jobs : []);
+	const print = (status) => jobsOf(status).every(({ output }, index) => Object.entries(output ?? {}).every(([stream, text]) => {
+		const place = document.getElementById(`printed-${stream}-${index}`);
+		if (!place) return false;
+		if (place.textContent === text) return true;
+		const followed = place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
+		place.textContent = text;
+		place.parentElement.hidden = !text;
+		if (followed) place.scrollTop = place.scrollHeight;
+		return true;
+	}));
+
+	// The state without what is printed.
+	const stateOf = (status) => JSON.stringify({ ...status, jobs: jobsOf(status).map(({ output, ...job }) => ({ ...job, prints: Boolean(output) })) });
+
 	const look = async () => {
 		let over = false;
 		try {
-			const text = await get(address);
-			const { state, settled } = JSON.parse(text);
+			const status = JSON.parse(await get(address)), text = stateOf(status);
+			const { state, settled } = status;
 			if (text !== last) replace(await get(pageOf(text)));
-			last = text;
+			last = print(status) ? text : null;
 			over = settled ?? (state !== "queued" && state !== "running"); // what has ended may still be compared
 			failures = 0;
 			note("");

@@ -369,8 +369,11 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 /* Filters that print elements, not only text. */
 static bool prints_elements(const char *filter)
 {
-	return strcmp(filter, "time") == 0 || strcmp(filter, "lines") == 0 || strcmp(filter, "lines_of") == 0
-		|| strcmp(filter, "samples") == 0 || strcmp(filter, "code") == 0;
+	static const char *const names[] = { "time", "samples", "code", "code_of" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(filter, names[i]) == 0)
+			return true;
+	return false;
 }
 
 /* A single '|' outside quotes and parentheses, with a filter's name behind it; NULL if there is none. */

@@ -58,6 +58,7 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 		.id = claim->job_id, .mode = work.mode, .device = device, .task = definition, .files = files_of(arena, files, count),
 		.file_count = count, .submission = { work.file_name, work.source.bytes, work.source.length },
 		.rival = { work.rival_name, work.rival_source.bytes, work.rival_source.length }, .tools = tools,
+		.is_followed = claim->submission_id != SQL_NULL_INTEGER, /* a page of its author shows it */
 		.secret_seed = work.secret_seed,
 	}, error);
 	json_decref(definition);

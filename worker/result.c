@@ -41,8 +41,9 @@ static const struct statement PUT_COMPARED = COMMAND(
 static const struct statement APPEND_OUT = COMMAND("UPDATE stages SET stdout = CONCAT(stdout, ?) WHERE job_id = ? AND position = ?");
 static const struct statement APPEND_ERR = COMMAND("UPDATE stages SET stderr = CONCAT(stderr, ?) WHERE job_id = ? AND position = ?");
 static const struct statement END_STAGE = COMMAND(
-	"UPDATE stages SET verdict = ?, message = ?, exit_code = ?, duration_ms = ?, peak_host_bytes = ?, peak_device_bytes = ? "
+	"UPDATE stages SET verdict = ?, message = ?, exit_code = ?, duration_ms = ?, peak_host_bytes = ?, peak_device_bytes = ?, tail = NULL "
 	"WHERE job_id = ? AND position = ?");
+static const struct statement PUT_TAIL = COMMAND("UPDATE stages SET tail = ? WHERE job_id = ? AND position = ?");
 static const struct statement PUT_KERNELS = COMMAND("UPDATE stages SET kernels = ? WHERE job_id = ? AND position = ?");
 static const struct statement PUT_CONDITIONS = COMMAND("UPDATE stages SET conditions = ? WHERE job_id = ? AND position = ?");
 static const struct statement APPEND_REPORT = COMMAND(
@@ -202,6 +203,11 @@ static int write_conditions(const struct writing *to, const json_t *event, struc
 	return write_facts(to, event, &PUT_CONDITIONS, error);
 }
 
+static int write_tail(const struct writing *to, const json_t *event, struct error *error)
+{
+	return write_facts(to, event, &PUT_TAIL, error);
+}
+
 static int write_report(const struct writing *to, const json_t *event, struct error *error)
 {
 	return database_execute(to->db, &APPEND_REPORT, error, "siii", text_of(event, "text"), to->claim->job_id,
@@ -263,7 +269,7 @@ static const struct kind {
 	const char *name;
 	int (*write)(const struct writing *to, const json_t *event, struct error *error);
 } KINDS[] = {
-	{ "environment", write_environment }, { "stage", write_stage }, { "case", write_case }, { "log", write_log },
+	{ "environment", write_environment }, { "stage", write_stage }, { "case", write_case }, { "log", write_log }, { "tail", write_tail },
 	{ "kernels", write_kernels }, { "conditions", write_conditions }, { "report", write_report },
 	{ "artifact", write_artifact }, { "stage_end", write_stage_end }, { "verdict", write_verdict },
 };

@@ -1,6 +1,8 @@
 // What participants do with their submissions, in a real browser: send one again, compare two, withdraw one, copy a source. The
 // worker's GPUs and podium-run are pretended: python3 tests/lib/instance.py --pretend node tests/browser/participants.test.mjs
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { looksRight } from './checks.mjs';
 import { closeBrowser, EVAL, logIn, logInAsAdmin, register, scene, submit, taskZip, verdictOf, visit, WRONG } from './visitor.mjs';
@@ -112,4 +114,81 @@ scene('a submission is sent again from its page and withdrawn without scripts', 
 	await main(page).getByText('it is in no ranking any more').waitFor();
 	await main(page).getByRole('button', { name: 'Let it count again' }).click();
 	await main(page).getByText('The submission counts again.').waitFor();
+});
+
+// What a job prints while it runs: told one a second, until the file `name` is there.
+const ending = (name) => join(dirname(process.env.PODIUM_ADMIN_PASSWORD_FILE), name);
+const printing = (name, ...prints) => `# ${JSON.stringify({ until: ending(name), prints })}\n`;
+const lines = (count) => Array.from({ length: count }, (_, i) => `line ${i} <b> of \u00b5\n`).join('');
+
+scene('its author sees what a running job prints, as it comes', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada');
+	await submit(page, BOARD, { code: printing('seen', { stdout: 'one\n', stderr: '' }, { stdout: lines(60), stderr: '' }, { stdout: `${lines(60)}two\n`, stderr: 'oh <b>\n' }),
+		mode: 'Test' });
+	const out = main(page).locator('#printed-stdout-0'), err = main(page).locator('#printed-stderr-0');
+	await out.getByText('two').waitFor();
+	assert.equal(await out.textContent(), `${lines(60)}two\n`);
+	assert.equal(await err.textContent(), 'oh <b>\n');
+	assert.ok(await out.evaluate((place) => place.scrollHeight > place.clientHeight && place.scrollTop + place.clientHeight >= place.scrollHeight - 4));
+	await looksRight(page);
+	const reader = await come();
+	await reader.goto(page.url());
+	await main(reader).getByText('Running on H200').waitFor();
+	assert.equal(await main(reader).getByText('oh <b>').count(), 0);
+	writeFileSync(ending('seen'), '');
+	assert.equal(await verdictOf(page), 'passed');
+	assert.equal(await out.count(), 0);
+});
+
+scene('without scripts the page that refreshes itself shows it', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada', { scripts: false });
+	await submit(page, BOARD, { code: printing('plain', { stdout: 'first\n', stderr: '' }, { stdout: 'first\nsecond\n', stderr: '' }), mode: 'Test' });
+	await main(page).getByText('second').waitFor();
+	assert.equal(await main(page).locator('#printed-stderr-0').isVisible(), false);
+	writeFileSync(ending('plain'), '');
+	assert.equal(await verdictOf(page), 'passed');
+});
+
+scene('what waits says when it starts, and the form how long that takes', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada'), ids = [];
+	// Two devices are busy, so the third job waits.
+	for (let i = 0; i < 3; i++)
+		ids.push(await submit(page, BOARD, { code: printing('waited', { stdout: 'x', stderr: '' }), mode: 'Test' }));
+	await main(page).getByText('Waiting for H200: 1st in line.').waitFor();
+	await main(page).getByRole('link', { name: 'The whole queue' }).waitFor();
+	await looksRight(page);
+	await page.goto(`/leaderboard/${BOARD}/submit`);
+	await main(page).getByText('a job sent now').waitFor();
+	await main(page).getByText('checks the test case and measures nothing').waitFor();
+	await looksRight(page);
+	await page.goto('/submit');
+	assert.equal(await page.getByLabel('Leaderboard').inputValue(), BOARD);
+	await looksRight(page);
+	writeFileSync(ending('waited'), '');
+	for (const id of ids) {
+		await page.goto(`/submission/${id}`);
+		assert.equal(await verdictOf(page), 'passed');
+	}
+});
+
+scene('code of tasks and harnesses is coloured, numbered and copied', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada');
+	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+	await page.goto(`/leaderboard/${BOARD}/task/template/Python#L1`);
+	assert.match(await page.locator('.line:target').textContent(), /^1def custom_kernel/);
+	assert.equal(await page.locator('.line:target .keyword').textContent(), 'def');
+	await looksRight(page);
+	await main(page).getByRole('button', { name: 'Copy' }).click();
+	await main(page).getByText('Copied').waitFor();
+	assert.equal(await page.evaluate(() => navigator.clipboard.readText()), WRONG);
+	for (const language of ['py', 'cu']) {
+		await page.goto(`/language/${language}`);
+		await main(page).locator('#example .keyword').first().waitFor();
+		await main(page).locator(`[id="utils.${language === 'py' ? 'py' : 'h'}-L1"]`).waitFor();
+		await looksRight(page);
+	}
 });

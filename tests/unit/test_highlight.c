@@ -103,6 +103,14 @@ static void lines_are_numbered_escaped_and_linkable(void **state)
 	expect_html("\n", LINE("1", ""));
 }
 
+static void several_on_a_page_have_names_of_their_own(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer out = {0};
+	html_code_of(&out, "x\n", "x.py", "a b\".py");
+	assert_string_equal(buffer_string(&out), "<span class=\"line\" id=\"a%20b%22.py-L1\"><a class=\"line-number\" href=\"#a%20b%22.py-L1\">1</a>x\n</span>");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +121,7 @@ int main(void)
 		cmocka_unit_test(text_has_no_colours),
 		cmocka_unit_test(the_ending_tells_the_language),
 		cmocka_unit_test(lines_are_numbered_escaped_and_linkable),
+		cmocka_unit_test(several_on_a_page_have_names_of_their_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

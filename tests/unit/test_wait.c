@@ -17,7 +17,7 @@ enum { ada = 1, bob, cyd };
 static void estimate(struct wait_job *jobs, size_t count, int64_t h200)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const struct wait_devices devices[] = { { "H200", h200 }, { "CPU", 1 } };
+	const struct wait_devices devices[] = { { .gpu = "H200", .count = h200 }, { .gpu = "CPU", .count = 1 } };
 	wait_estimate(arena, jobs, count, devices, COUNT(devices));
 }
 

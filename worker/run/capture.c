@@ -29,6 +29,19 @@ void capture_add(struct capture *capture, const char *bytes, size_t length)
 	}
 }
 
+/* Where a byte lies that came after `before` others and is still kept. */
+static char kept_byte(const struct capture *capture, uint64_t before)
+{
+	return before < capture_half_bytes ? capture->head[before] : capture->tail[(before - capture_half_bytes) % capture_half_bytes];
+}
+
+void capture_stretch(const struct capture *capture, uint64_t end, size_t most, struct buffer *out)
+{
+	size_t length = least(most, capture_half_bytes);
+	for (uint64_t at = end > length ? end - length : 0; at < end; at++)
+		buffer_byte(out, kept_byte(capture, at));
+}
+
 /* Puts the ring in order. Returns how much of `straight` is filled. */
 static size_t straighten(const struct capture *capture, char straight[static capture_half_bytes])
 {

@@ -1,5 +1,6 @@
 #include "worker/run/engine.h"
 
+#include "lib/clock.h"
 #include "lib/scope.h"
 #include "worker/run/folder.h"
 
@@ -34,6 +35,15 @@ static void tell_progress(const struct evaluation *evaluation)
 		evaluation->first + evaluation->results.finished, evaluation->all);
 }
 
+/* Before the progress, so that the reader has nothing left to take. */
+static void tell_printed(struct evaluation *evaluation)
+{
+	if (!evaluation->printed || clock_ms() < evaluation->printed_told_ms + process_tell_ms)
+		return;
+	stage_tell_tail(evaluation->run, evaluation->stage, evaluation->printed);
+	evaluation->printed_told_ms = clock_ms();
+}
+
 /* When the harness reports a case, the device has been busy with it until just now. */
 static void look_at_device(struct evaluation *evaluation)
 {
@@ -55,6 +65,7 @@ bool evaluation_take(void *context, const char *bytes, size_t length)
 	if (evaluation->judge && !evaluation->stage->begun && results->counts[results->family])
 		stage_tell_begin(evaluation->run, evaluation->stage, evaluation->judge);
 	if (results->finished != evaluation->told) {
+		tell_printed(evaluation);
 		tell_progress(evaluation);
 		look_at_device(evaluation);
 	}

@@ -30,6 +30,8 @@ struct evaluation {
 	size_t first, all;           /* and where they stand among those of all stages of this kind */
 	struct profiler *profiler;
 	struct stage *stage;         /* that is told of when a judge begins, */
+	const struct process_result *printed; /* what the submission's program prints, to be told when a timed case ends; NULL: it is not */
+	int64_t printed_told_ms;
 	const struct process *judge; /* with this one's command; NULL: it is told of already, or later */
 	struct gauge_reading before; /* the device, where the stage is timed and it tells */
 	bool has_gauge;

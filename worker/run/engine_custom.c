@@ -140,7 +140,10 @@ static int run_harness(struct run *run, struct stage *stage, struct evaluation *
 	struct process process = harness_process(run, evaluation, &variables);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	evaluation_look_before(evaluation);
+	evaluation->stage = stage;
+	evaluation->printed = run->job->is_followed && stage->kind->is_timed ? result : NULL;
 	int rc = stage_run_program(run, stage, &process, result, error);
+	evaluation->printed = NULL;
 	evaluation_send_conditions(evaluation, stage);
 	results_finish(&evaluation->results);
 	if (!rc)

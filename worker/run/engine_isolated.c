@@ -239,6 +239,7 @@ static int run_programs(struct run *run, struct stage *stage, struct evaluation 
 		return rc;
 	for (size_t i = 0; i < run->part_count; i++)
 		processes[i] = program(run, evaluation, (enum isolated_program)i);
+	stage_follow(run, stage, &processes[PROGRAM_ENTRY]);
 	evaluation->stage = stage;
 	evaluation->judge = &processes[PROGRAM_JUDGE];
 	evaluation_look_before(evaluation);

@@ -3,6 +3,7 @@
 #include "lib/buffer.h"
 #include "lib/scope.h"
 #include "lib/text.h"
+#include "worker/run/tail.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* JSON writes a byte as six at most, so these keep every event far below its limit of 1 MiB. */
@@ -197,6 +199,30 @@ void event_log(struct events *events, int position, const char *stream, const ch
 void event_report(struct events *events, int position, size_t index, const char *text, size_t length)
 {
 	send_text(events, "report", position, "index", json_integer((json_int_t)index), text, length);
+}
+
+/* A pipe says how much of what is in it was not read yet; what is no pipe is no reader that could be slow. */
+static bool is_taken(const struct events *events)
+{
+	int unread;
+	return ioctl(events->descriptor, FIONREAD, &unread) || unread == 0;
+}
+
+static json_t *tail_value(const struct events *events, struct buffer *text)
+{
+	hide_secret(events, text);
+	tail_cut(text, events->secret);
+	return json_stringn(buffer_string(text), text->length);
+}
+
+bool event_tail(struct events *events, int position, struct buffer *out, struct buffer *err)
+{
+	if (!is_taken(events))
+		return false;
+	json_t *tail = json_pack("{s:o, s:o}", "stdout", tail_value(events, out), "stderr", tail_value(events, err));
+	send_facts(events, "tail", position, tail);
+	json_decref(tail);
+	return true;
 }
 
 static json_t *base64(const unsigned char *bytes, size_t length)

@@ -3,6 +3,7 @@
 #ifndef PODIUM_RUN_EVENT_H
 #define PODIUM_RUN_EVENT_H
 
+#include "lib/buffer.h"
 #include "lib/error.h"
 #include "lib/verdict.h"
 
@@ -58,6 +59,10 @@ void event_conditions(struct events *events, int position, json_t *conditions);
 void event_progress(struct events *events, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void event_case(struct events *events, const struct case_event *event);
 void event_log(struct events *events, int position, const char *stream, const char *text, size_t length);
+
+/* The last lines that a stage has printed so far (worker/run/tail.h), in place of those told before. Nothing is sent, and the answer is
+ * false, while the reader has not taken all that was sent before: it is never waited for with this. */
+bool event_tail(struct events *events, int position, struct buffer *out, struct buffer *err);
 
 /* What a profiler made of a case: text for the page, in pieces, and a file, which is the gzip of `size` bytes. */
 void event_report(struct events *events, int position, size_t index, const char *text, size_t length);

@@ -167,7 +167,7 @@ static int read_submission(struct arena *arena, const json_t *object, const char
 int job_from_json(struct arena *arena, const json_t *message, struct job *job, struct error *error)
 {
 	const json_t *object = json_object_get(message, "job");
-	*job = (struct job){ .id = job_id(message) };
+	*job = (struct job){ .id = job_id(message), .is_followed = json_is_true(json_object_get(object, "follow")) };
 	int rc;
 	if ((rc = read_mode(object, &job->mode, error)) ||
 		(rc = read_device(arena, object, &job->device, error)) ||

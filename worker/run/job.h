@@ -32,6 +32,7 @@ struct job {
 	size_t submission_length;
 	const char *rival;              /* to compare: the submission that it is compared with */
 	size_t rival_length;
+	bool is_followed;               /* somebody looks on while it runs */
 	const char *python, *nvcc;      /* "": none */
 	bool has_seed;
 	int64_t seed;                   /* POPCORN_SEED: the secret one when ranked or compared, else the task's */

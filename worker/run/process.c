@@ -26,6 +26,8 @@ struct running {
 	struct sandbox sandbox;
 	struct watchdog watchdog;
 	int64_t started_ms;
+	int64_t told_ms;     /* when its onlooker was told last, */
+	uint64_t told_bytes; /* and how much it had printed then */
 	bool over;       /* it has ended, or is to be ended */
 	bool is_gone;    /* and nothing of it is left */
 };
@@ -128,14 +130,47 @@ static void guard(struct running *running)
 		end(running, endings[finding]);
 }
 
-/* Until the deadline or the next look of a watchdog. */
+/* ---- what is printed, for an onlooker ---- */
+
+static uint64_t printed_bytes(const struct running *running)
+{
+	return running->result->output.total + running->result->errors.total;
+}
+
+/* Until there is something to tell; -1: there is nothing. */
+static int64_t news_wait_ms(const struct running *running)
+{
+	if (!running->process->on_output || running->over || printed_bytes(running) == running->told_bytes)
+		return -1;
+	int64_t wait_ms = running->told_ms + process_tell_ms - clock_ms();
+	return wait_ms > 0 ? wait_ms : 0;
+}
+
+static void tell_news(struct running *running)
+{
+	if (news_wait_ms(running) != 0)
+		return;
+	running->told_ms = clock_ms();
+	if (running->process->on_output(running->process->onlooker, running->result))
+		running->told_bytes = printed_bytes(running);
+}
+
+/* ---- together ---- */
+
+static int64_t sooner(int64_t wait_ms, int64_t other_ms)
+{
+	return other_ms >= 0 && other_ms < wait_ms ? other_ms : wait_ms;
+}
+
+/* Until the deadline, the next look of a watchdog, or something to tell. */
 static int patience_ms(const struct group *group)
 {
 	enum { most_ms = 1000 * 1000 };
 	int64_t wait_ms = group->deadline_ms - clock_ms();
 	for (size_t i = 0; i < group->count; i++) {
-		int64_t look_ms = group->members[i].over ? -1 : watchdog_wait_ms(&group->members[i].watchdog);
-		wait_ms = look_ms >= 0 && look_ms < wait_ms ? look_ms : wait_ms;
+		const struct running *running = &group->members[i];
+		wait_ms = sooner(wait_ms, running->over ? -1 : watchdog_wait_ms(&running->watchdog));
+		wait_ms = sooner(wait_ms, news_wait_ms(running));
 	}
 	return wait_ms > most_ms ? most_ms : wait_ms < 0 ? 0 : (int)wait_ms;
 }
@@ -157,6 +192,7 @@ static void look_at_member(struct running *running, const struct pollfd places[s
 	for (enum spawn_pipe pipe = 0; pipe < SPAWN_PIPES; pipe++)
 		if (places[pipe].revents)
 			take_piece(running, pipe);
+	tell_news(running);
 }
 
 /* Waits for whatever comes first and deals with it. */
@@ -221,7 +257,7 @@ static int begin(struct group *group, size_t index, const int *channels, size_t 
 	running->sandbox.program = running->child.pid > 0 ? running->child.pid : 0;
 	group->programs[index] = running->sandbox.program;
 	watchdog_start(&running->watchdog, &running->sandbox, group->programs, group->count, !process->is_trusted);
-	running->started_ms = clock_ms();
+	running->started_ms = running->told_ms = clock_ms();
 	return rc;
 }
 

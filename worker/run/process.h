@@ -14,6 +14,7 @@ enum {
 	process_result_descriptor = 3,               /* what POPCORN_FD names */
 	process_most_together = 4,
 	process_most_output_bytes = 64 * 1024 * 1024, /* printed in all, not kept */
+	process_tell_ms = 1000,                      /* between two calls of on_output */
 };
 
 /* Descriptors to look at while the program runs, for somebody who may want it to stop. */
@@ -26,6 +27,7 @@ struct process_watch {
 };
 
 struct zygote;
+struct process_result;
 
 struct process {
 	const char *const *arguments;   /* NULL at the end; the first is a path with a slash */
@@ -40,6 +42,9 @@ struct process {
 	struct process_watch watch;     /* look NULL: nobody watches */
 	bool (*on_result)(void *context, const char *bytes, size_t length); /* NULL: no result pipe; false: stop */
 	void *context;                  /* of on_result */
+	/* Called now and then while it runs and has printed something since; false: tell it again later. NULL: nobody looks on. */
+	bool (*on_output)(void *onlooker, const struct process_result *result);
+	void *onlooker;
 	bool is_trusted;                /* nothing of a submission runs in it, and no submission may look into it */
 	int loss_code;                  /* of the first of several: the exit code by which it says that another has ended; 0: none */
 };

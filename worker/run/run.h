@@ -71,6 +71,13 @@ int stage_try_program(struct run *run, struct stage *stage, struct process *proc
 	struct error *error);
 void stage_tell_program(struct run *run, struct stage *stage, const struct process *process, const struct process_result *result);
 
+/* Where the job is followed: tells now and then what the program, which is the submission's or the compiler, has printed last, once the
+ * stage has begun. Never in a stage that is timed, so that nothing happens beside a measurement because somebody looks on. */
+void stage_follow(struct run *run, const struct stage *stage, struct process *process);
+
+/* The same once; false: not now. */
+bool stage_tell_tail(struct run *run, const struct stage *stage, const struct process_result *result);
+
 /* Its events one by one, for a stage with several programs; the log is that of one. */
 void stage_tell_begin(struct run *run, struct stage *stage, const struct process *process);
 void stage_tell_log(struct run *run, const struct stage *stage, const struct process_result *result);

@@ -1,6 +1,8 @@
 #include "worker/run/run.h"
 
+#include "worker/run/engine.h"
 #include "worker/run/folder.h"
+#include "worker/run/tail.h"
 
 #include <string.h>
 
@@ -65,6 +67,35 @@ void stage_tell_log(struct run *run, const struct stage *stage, const struct pro
 	send_log(run, stage, "stderr", &result->errors);
 }
 
+bool stage_tell_tail(struct run *run, const struct stage *stage, const struct process_result *result)
+{
+	cleanup_buffer struct buffer out = {0}, err = {0};
+	/* A contestant sees the data of every case, so what is told of it is never more than its log in the end. */
+	bool only_kept = run->engine == ENGINE_ISOLATED;
+	if (!stage->begun)
+		return false;
+	tail_append(&out, &result->output, only_kept);
+	tail_append(&err, &result->errors, only_kept);
+	return event_tail(run->events, stage->position, &out, &err);
+}
+
+struct onlooker { struct run *run; const struct stage *stage; };
+
+static bool tell_onlooker(void *context, const struct process_result *result)
+{
+	const struct onlooker *onlooker = context;
+	return stage_tell_tail(onlooker->run, onlooker->stage, result);
+}
+
+void stage_follow(struct run *run, const struct stage *stage, struct process *process)
+{
+	if (!run->job->is_followed || !stage->kind || stage->kind->is_timed)
+		return;
+	const struct onlooker onlooker = { run, stage };
+	process->on_output = tell_onlooker;
+	process->onlooker = arena_copy(run->arena, &onlooker, sizeof onlooker);
+}
+
 void stage_prepare(struct run *run, const struct workspace *workspace, struct process *process)
 {
 	process->host = workspace->host;
@@ -80,6 +111,7 @@ int stage_try_program(struct run *run, struct stage *stage, struct process *proc
 	struct error *error)
 {
 	stage_prepare(run, &run->workspace, process);
+	stage_follow(run, stage, process);
 	int rc = process_run(process, result, error);
 	stage->exited = result->ending == PROCESS_EXITED && !rc;
 	stage->exit_code = result->code;

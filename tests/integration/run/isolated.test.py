@@ -294,6 +294,26 @@ def the_log_of_a_stage_is_the_submissions():
 
 
 @test
+def who_looks_on_sees_what_the_log_will_hold_and_nothing_while_it_is_timed():
+	quiet = "import sys\nprint('a secret of the reference', flush=True)\n" + REFERENCE
+	chatty = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace("    return", "    print(data, flush=True)\n    time.sleep(0.6)\n    return")
+	flood = "import time\nfor i in range(9000): print('%06d' % i)\nprint(end='', flush=True)\n" + chatty
+	runner = one()
+	for source, last in ((chatty, "[3, 4]\n"), (flood, "004680\n")):
+		runner.send(split_job(source, quiet, "benchmark", split_task(tests=["a: 1; b: 2", "a: 3; b: 4", "a: 5; b: 6"]), follow=True))
+		events = runner.until("stage", position=2)
+		runner.send({"cancel": 17})
+		rest = runner.result()
+		tails = [event for event in events + rest.events if event["event"] == "tail"]
+		equal({tail["position"] for tail in tails}, {1})
+		whole = "".join(event["text"] for event in events if event["event"] == "log" and event["stream"] == "stdout" and event["position"] == 1)
+		for tail in tails:
+			contains(whole, tail["tail"]["stdout"])
+			lacks(json.dumps(tail), "secret of the reference")
+		contains(tails[-1]["tail"]["stdout"], last)
+
+
+@test
 def what_a_contestant_keeps_is_its_own():
 	keep = "import os, pathlib\nplace = pathlib.Path(os.environ['XDG_CACHE_HOME'])\nplace.mkdir(parents=True, exist_ok=True)\n" \
 		"print('before', sorted(os.listdir(place)), flush=True)\n(place / 'kept').write_text('x')\n" + KERNEL

@@ -674,6 +674,78 @@ def bytes_that_are_no_text_are_replaced():
 	equal(result.log("stderr")[:5], "a\ufffd\ufffd\ufffd\ufffd")
 
 
+# ---- output while it runs ----
+
+def look_on(runner, shows, **members):
+	"""The first tail of a followed job that has this text, and the events before it; then the job is cancelled."""
+	runner.send(job(follow=True, **members))
+	events = []
+	while not events or events[-1]["event"] != "tail" or shows not in "".join(events[-1]["tail"].values()):
+		events.append(runner.event())
+		assert events[-1]["event"] != "verdict", events
+	runner.send({"cancel": 17})
+	rest = runner.result()
+	equal(rest.verdict, "cancelled")
+	return events[-1], events, rest
+
+
+PRINTS = "import os, time\ndef say(text): os.write(1, text if isinstance(text, bytes) else text.encode())\n"
+WAIT = "time.sleep(600)\n"
+
+
+@test
+def who_looks_on_sees_the_last_lines_while_the_program_runs():
+	with Runner() as runner:
+		tail, _, rest = look_on(runner, "second", submission=PRINTS + "say('first\\n')\nos.write(2, b'oh\\n')\ntime.sleep(1.2)\nsay('second\\n')\n" + WAIT)
+		equal((tail["position"], tail["tail"]), (1, {"stdout": "first\nsecond\n", "stderr": "oh\n"}))
+		equal((rest.log(), rest.log("stderr")), ("first\nsecond\n", "oh\n"))
+
+
+@test
+def without_anybody_who_looks_on_nothing_is_told_before_the_end():
+	result = run_job(PRINTS + "say('first\\n')\ntime.sleep(1.5)\nsay('second\\n')\n" + RIGHT)
+	equal((result.log(), [e for e in result.events if e["event"] == "tail"]), ("first\nsecond\n", []))
+
+
+@test
+def hostile_output_comes_as_short_plain_text():
+	noise = "for i in range(3000): say(b'\\x1b[31m\\xff\\x00\\x07' + b'x' * 3000)\nsay('\\n\\x1b]0;title\\x07end of noise')\n"
+	with Runner() as runner:
+		tail, _, _ = look_on(runner, "end of noise", submission=PRINTS + noise + WAIT)
+		text = tail["tail"]["stdout"]
+		assert len(text.encode()) <= 2048 and text.endswith("end of noise"), text
+		assert text.isprintable() or set(text) <= set("x\ufffd\n endofis"), text
+
+
+@test
+def the_secret_seed_is_in_no_tail():
+	source = PRINTS + "seed = os.environ['POPCORN_SEED']\nsay('seed ' + seed[:4])\ntime.sleep(1.2)\nsay(seed[4:] + '\\nthere it was\\n')\n" + WAIT
+	with Runner() as runner:
+		tail, events, _ = look_on(runner, "there it was", submission=source, mode="ranked")
+		equal(tail["tail"]["stdout"], "seed [secret seed]\nthere it was\n")
+		for event in events:
+			lacks(json.dumps(event), str(SECRET)[:4])
+
+
+@test
+def beside_timed_cases_nothing_is_told():
+	body = ("if mode == 'test': passing(), say('check', 'pass'), sys.exit()\nprint('begins', flush=True)\ntime.sleep(1.5)\nsay('benchmark-count', 2)\n"
+		"for key, value in (('runs', 3), ('mean', 100), ('std', 1), ('err', 0.5), ('best', 90), ('worst', 110)): say(f'benchmark.0.{key}', value)\n"
+		"say('benchmark.1.spec', cases[1])\ntime.sleep(600)\n")
+	with Runner() as runner:
+		tail, events, rest = look_on(runner, "begins", harness=harness(body), mode="benchmark", definition=task(benchmarks=["a: 5", "a: 6"]))
+		equal((tail["position"], events[-2]["event"], rest.progress[0]), (2, "stage", "benchmark 1/2"))
+
+
+@test
+def a_reader_who_is_slow_is_not_waited_for():
+	with Runner() as runner:
+		runner.send(job(PRINTS + "for i in range(40): say('x' * 2000 + '\\n'), time.sleep(0.1)\n" + RIGHT, follow=True))
+		time.sleep(6)
+		events = runner.until("verdict", job=17)
+		equal((events[-1]["verdict"], len([e for e in events if e["event"] == "tail"]) <= 1), ("passed", True))
+
+
 # ---- compiling ----
 
 @test

@@ -21,6 +21,8 @@ podium_run = PretendedRun(pathlib.Path(scratch.name), ROOT / os.environ.get("B",
 os.chmod(scratch.name, 0o755)
 site = Instance(PODIUM_WORKER_NAME="here", **podium_run.environment)
 sql = site.sql
+# From the start: a statement that was prepared before is logged without its values.
+log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
 anyone, ada, dora, admin = (Client(site.url) for _ in range(4))
 PASSWORD = "a long password"
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -81,6 +83,11 @@ def ended(client, times_ns=(1000.0, 2000.0), score_ns=None, err_ns=1.0, code="x 
 	number = submit(client, code, mode, name)
 	until(lambda: anyone.get(f"/submission/{number}/status").json["state"] == "done")
 	return number
+
+
+def all_ended():
+	"""So that none of what was sent before takes what the next one is told."""
+	until(lambda: sql("SELECT COUNT(*) FROM jobs WHERE gpu = 'CPU' AND state IN ('queued', 'running')") == [["0"]])
 
 
 def fresh(client, path):
@@ -445,9 +452,209 @@ def what_the_server_will_do_stands_on_the_form():
 	contains(page, "Submissions are taken until")
 	contains(page, "in 3 days")
 	contains(page, "runs 1 test case (at most 180 s)")
-	contains(page, "times 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
+	contains(page, "times the last of the 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
-	lacks(words(ada, FORM), "Submissions are taken until")
+	page = words(ada, FORM)
+	lacks(page, "Submissions are taken until")
+	for part in ("Deadline none", "Time tests 180 s, benchmarks 180 s, ranked 180 s", "at most 1 MB", "Memory the device’s",
+			"checks the test case and measures nothing", "checks the test case and times the last of the 2 shapes, with a secret seed; the best one counts in the ranking"):
+		contains(page, part)
+	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', '$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1")
+	contains(words(ada, FORM), "checks the 2 test cases, then times the 2 shapes; not ranked")
+
+
+@test
+def the_form_says_when_a_job_would_start():
+	sql("DELETE FROM job_times; INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'L4', 3 FROM leaderboards WHERE name = 'small'")
+	page = words(ada, FORM)
+	contains(page, "L4 no worker offers it now; the job waits until one does")
+	contains(page, "; a job sent now starts at any moment")
+	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
+	contains(words(ada, FORM), "; it is out of service just now, and the job waits until it is back")
+	sql("DELETE FROM pauses; DELETE FROM leaderboard_gpus WHERE gpu = 'L4'")
+
+
+@test
+def practice_a_freeze_and_a_closed_leaderboard_are_told_before_sending():
+	sql("UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) WHERE name = 'small'")
+	contains(words(ada, FORM), "The public ranking is frozen since")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), practice = 1, frozen_at = NULL WHERE name = 'small'")
+	page = words(ada, FORM)
+	for part in ("The deadline has passed, so this is practice", "with a secret seed; after the deadline it gets no rank", "UTC, just now"):
+		contains(page, part)
+	lacks(page, "Submissions are taken until")
+	for change, sentence in (("practice = 0", "The deadline of this leaderboard has passed: it was"),
+			("deadline = NULL, accepting = 0", "This leaderboard is closed and takes no submissions now."),
+			("accepting = 1, archived_at = UTC_TIMESTAMP(3)", "This leaderboard is in the archive and takes no submissions.")):
+		sql(f"UPDATE leaderboards SET {change} WHERE name = 'small'")
+		page = fresh(ada, FORM)
+		contains(page.words(), sentence)
+		lacks(page.text, 'name="code"')
+	sql("UPDATE leaderboards SET archived_at = NULL WHERE name = 'small'")
+	contains(fresh(ada, FORM).text, 'name="code"')
+
+
+@test
+def the_form_without_a_leaderboard_remembers_the_last_one():
+	new = Client(site.url)
+	equal(new.post("/register", [("name", "newest"), ("password", PASSWORD)]).status, 303)
+	page = fresh(new, "/submit")
+	lacks(page.text, " selected")
+	lacks(page.text, 'name="last"')
+	sql("INSERT INTO leaderboards (name, secret_seed, task_version_id) SELECT 'other', 1, task_version_id FROM leaderboards WHERE name = 'small'; "
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM leaderboards WHERE name = 'other'")
+	podium_run.say(benchmark={})
+	submit(new, mode="benchmark")
+	page = fresh(new, "/submit")
+	contains(page.text, '<option value="small" selected>')
+	contains(page.text, '<input type="hidden" name="last" value="small">')
+	equal(checked(page), ["benchmark"])
+	contains(page.words(), "Your last submission went to small.")
+
+	def send(code, *fields):
+		answer = new.post("/submit", [("mode", "test"), ("code", code), *fields])
+		if answer.status == 303:
+			return sql("SELECT l.name FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC LIMIT 1")[0][0]
+		return answer
+	remembered = (("last", "small"), ("leaderboard", "small"))
+	equal(send("#!POPCORN gpus CPU\nx = 1\n", *remembered), "small")
+	equal(send("#!POPCORN leaderboard other\nx = 1\n", *remembered), "other")
+	contains(fresh(new, "/submit").text, '<option value="other" selected>')
+	equal(send("#!POPCORN leaderboard other\nx = 1\n", ("last", "other"), ("leaderboard", "small")).status, 422)
+	equal(send("x = 1\n", ("last", "small"), ("leaderboard", "")).status, 422)
+	sql("UPDATE leaderboards SET accepting = 0 WHERE name = 'other'")
+	lacks(fresh(new, "/submit").text, " selected")
+	all_ended()
+	sql("DELETE FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'other'); DELETE FROM leaderboards WHERE name = 'other'")
+
+
+# ---- while it waits and runs ----
+
+def status(client, number):
+	return client.get(f"/submission/{number}/status?fresh={time.time_ns()}").json
+
+
+def running(client, **says):
+	"""A submission that runs until it is cancelled."""
+	all_ended()
+	podium_run.say(test={"hang": True, "stage": "test", **says})
+	number = submit(client, mode="test")
+	until(lambda: status(client, number)["state"] == "running")
+	return number
+
+
+def cancel(client, number):
+	equal(client.post(f"/submission/{number}/cancel").status, 303)
+	until(lambda: status(client, number)["state"] == "done")
+
+
+@test
+def its_author_and_admins_see_what_a_running_job_has_printed():
+	printed = {"stdout": f"step 1\nstep 2 {HOSTILE}\n", "stderr": "warning: </pre> µ\n"}
+	number = running(ada, tail=printed)
+	until(lambda: status(ada, number)["jobs"][0]["output"])
+	for client in (ada, admin):
+		equal(status(client, number)["jobs"][0]["output"], printed)
+		page = fresh(client, f"/submission/{number}")
+		contains(page.text, '<meta http-equiv="refresh" content="2">')
+		lacks(page.text, "<script>alert")
+		shown = [html.unescape(text) for text in re.findall(r'<pre class="log[^>]*id="printed-[^>]*>\n(.*?)</pre>', page.text, re.S)]
+		equal(shown, [printed["stdout"], printed["stderr"]])
+	for client in (anyone, dora):
+		equal(status(client, number)["jobs"][0]["output"], None)
+		page = fresh(client, f"/submission/{number}")
+		contains(page.words(), "Running on CPU")
+		for secret in ("step 1", "warning:", "printed-stdout"):
+			lacks(page.text, secret)
+	cancel(ada, number)
+	equal(status(ada, number)["jobs"][0]["output"], None)
+	lacks(fresh(ada, f"/submission/{number}").text, "step 1")
+
+
+@test
+def what_was_printed_goes_with_its_stage():
+	all_ended()
+	podium_run.say(test={"tail": {"stdout": "gone\n", "stderr": ""}})
+	number = submit(ada, mode="test")
+	until(lambda: status(ada, number)["state"] == "done")
+	equal(sql(f"SELECT COUNT(t.tail) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number}"), [["0"]])
+	lacks(fresh(ada, f"/submission/{number}").text, "gone")
+
+
+def questions_of_status(number):
+	"""How often the database is asked for the state of a submission. Of the connection that asked for this one; others are the worker's."""
+	begin = log.stat().st_size
+	status(anyone, number)
+	with open(log, "rb") as file:
+		file.seek(begin)
+		asked = re.findall(r"\s(\d+) Execute\t([^\n]*)", file.read().decode())
+	of_page = {connection for connection, question in asked if f"WHERE s.id = {number} AND" in question}
+	equal(len(of_page), 1)
+	return len([question for connection, question in asked if connection in of_page])
+
+
+@test
+def a_job_that_waits_says_its_place_and_when_it_starts():
+	number = running(ada)
+	sql("INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT task_version_id, 'CPU', 'test', '240000', 240000, "
+		f"UTC_TIMESTAMP(3) FROM submissions WHERE id = {number} ON DUPLICATE KEY UPDATE median_ms = 240000")
+	first, second = submit(dora, mode="test"), submit(ada, mode="test")
+	sql(f"UPDATE jobs SET started_at = UTC_TIMESTAMP(3) WHERE submission_id = {number}")
+	job = status(anyone, first)["jobs"][0]
+	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
+	contains(words(anyone, f"/submission/{first}"), "Waiting for CPU: 1st in line. It is expected to start in about 4 min.")
+	contains(links(anyone, f"/submission/{first}"), "/queue")
+	job = status(ada, second)["jobs"][0]
+	equal((job["position"], job["expected_start"]), (2, "in about 8 min"))
+	for one in (first, second, number):
+		cancel(dora if one == first else ada, one)
+	job = status(ada, second)["jobs"][0]
+	equal((job["position"], job["expected_start"]), (None, None))
+	sql("DELETE FROM job_times")
+
+
+@test
+def what_was_right_and_is_not_ranked_says_why():
+	number = ended(ada, score_ns=50.0)
+	contains(words(anyone, f"/submission/{number}"), "Ranked 1st on CPU.")
+	for change, undo, mine, theirs in (
+			("s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'", "s.hidden_at = NULL, s.hidden_reason = NULL", "; an admin has hidden it, so it is not ranked.", None),
+			("s.withdrawn_at = UTC_TIMESTAMP(3)", "s.withdrawn_at = NULL", "; it was withdrawn, so it is not ranked.", "; it was withdrawn, so it is not ranked."),
+			("s.practice = 1", "s.practice = 0", ". It came after the deadline, so it is practice and not ranked.", ". It came after the deadline, so it is practice and not ranked."),
+			("j.held_at = UTC_TIMESTAMP(3), s.practice = 1", "j.held_at = NULL, s.practice = 0", ". It came after the deadline, so it is practice and not ranked.",
+				". It came after the deadline, so it is practice and not ranked."),
+			("j.held_at = UTC_TIMESTAMP(3)", "j.held_at = NULL", ". The result is held for review: an admin looks at it before it is ranked.", "; it is not ranked yet."),
+			("l.frozen_at = j.finished_at - INTERVAL 1 SECOND", "l.frozen_at = NULL", ". The ranking is frozen; this counts when the freeze is lifted.",
+				". The ranking is frozen; the times are shown when the freeze is lifted."),
+			("j.score_ns = 50", "j.score_ns = 50", "; ada's ranked time there is a better one.", "; ada's ranked time there is a better one.")):
+		tables = f"UPDATE submissions s JOIN jobs j ON j.submission_id = s.id JOIN leaderboards l ON l.id = s.leaderboard_id SET %s WHERE s.id = {number}"
+		sql(f"DELETE FROM ranking WHERE submission_id = {number}; " + tables % change)
+		contains(words(ada, f"/submission/{number}"), "Passed on CPU" + mine)
+		if theirs:
+			contains(words(anyone, f"/submission/{number}"), "Passed on CPU" + theirs)
+			contains(status(anyone, number)["jobs"][0]["message"], theirs)
+		sql(tables % undo)
+	number = ended(ada, mode="benchmark")
+	contains(words(ada, f"/submission/{number}"), "Every case was right. Only the mode ranked counts in the ranking.")
+
+
+@test
+def all_that_wait_are_looked_up_at_once():
+	"""A submission for many devices asks as often as one for a single device does."""
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'")
+	counts = []
+	for gpus in (["GPU-1"], [f"GPU-{i}" for i in range(1, 7)]):
+		answer = ada.post(FORM, [("mode", "test"), ("code", "x = 1\n")] + [("gpu", gpu) for gpu in gpus])
+		equal(answer.status, 303)
+		number = int(answer.location.rsplit("/", 1)[1])
+		equal([job["position"] for job in status(ada, number)["jobs"]], [1] * len(gpus))
+		counts.append(questions_of_status(number))
+		cancel(ada, number)
+		counts.append(questions_of_status(number))
+	one, ended, many, ended_many = counts
+	equal((many, ended_many), (one, ended))
+	equal(one, ended + 1)
+	sql("DELETE FROM leaderboard_gpus WHERE gpu LIKE 'GPU-%'")
 
 
 code = 1

@@ -536,9 +536,17 @@ def pages_examine_few_rows_among_a_hundred_thousand_submissions():
 		site.sql(f"KILL {row[0]}")
 	for path in queries:
 		equal((path, anyone.get(path).status), (path, 200))
-	equal(ada.get("/leaderboard/bench/mine").status, 200)
+	# One of them has sent 20,000.
+	site.sql("SET @ada = (SELECT id FROM users WHERE name = 'ada'), @bench = (SELECT id FROM leaderboards WHERE name = 'bench'); "
+		"UPDATE submissions SET user_id = @ada WHERE leaderboard_id = @bench AND id % 5 = 0; ANALYZE TABLE submissions")
+	first, last = site.sql("SELECT MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+		"WHERE u.name = 'ada' AND l.name = 'bench'")[0]
+	for path in ("/leaderboard/bench/mine", "/mine", f"/mine?before={int(last) - 50000}", "/mine?mode=ranked", "/mine?gpu=H200", "/mine?leaderboard=bench", "/mine?result=passed",
+			f"/compare?a={first}", f"/compare?b={last}", f"/compare?a={first}&b={last}", f"/submission/{last}",
+			f"/submission/{last}/status", "/leaderboard/bench/submit", "/submit"):
+		equal((path, ada.get(path).status), (path, 200))
 	examined = site.sql("SELECT rows_examined, REPLACE(LEFT(sql_text, 300), '\\n', ' ') FROM mysql.slow_log "
-		"WHERE rows_examined > 4000 AND sql_text LIKE '%SELECT%' AND sql_text NOT LIKE '%slow_log%'")
+		"WHERE rows_examined > 4000 AND sql_text LIKE '%SELECT%' AND sql_text NOT LIKE '%slow_log%' AND sql_text NOT LIKE '%MIN(s.id)%'")
 	equal(examined, [])
 	if int(site.sql("SELECT COUNT(*) FROM mysql.slow_log WHERE sql_text LIKE '%ranking%'")[0][0]) == 0:
 		raise AssertionError("nothing was logged")

@@ -108,12 +108,19 @@ def the_secret_seed_is_in_none_of_it():
 @test
 def a_files_page_shows_its_text_line_by_line_as_text():
 	text = anyone.get(url("task", "file/reference.py")).text
-	contains(text, 'id="line-2"')
+	contains(text, 'id="L2"')
+	contains(text, 'data-copy="source"')
 	contains(text, "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;")
 	lacks(text, "<script>alert")
 	answer = anyone.get(url("task", "file/" + ODD_NAME))
 	equal(answer.status, 200)
 	contains(answer.words(), ODD_NAME)
+
+
+@test
+def code_is_coloured_by_the_name_of_its_file_also_of_a_template():
+	contains(anyone.get(url("task", "template/Python")).text, '<span class="keyword">def</span> custom_kernel')
+	contains(anyone.get(url("task", "file/eval.py")).text, '<span class="keyword">import</span>')
 
 
 @test
@@ -176,8 +183,11 @@ def each_language_shows_its_harness():
 		answer = anyone.get(f"/language/{language}")
 		equal(answer.status, 200)
 		contains(answer.words(), "custom_kernel")
+		contains(answer.text, '<span class="keyword">')
+		contains(answer.text, 'data-copy="example"')
 		for name in names:
-			contains(answer.text, f'id="{name}-line-1"')
+			contains(answer.text, f'id="{name}-L1"')
+			contains(answer.text, f'data-copy="{name}-source"')
 			raw = anyone.get(f"/language/{language}/{name}")
 			equal(raw.bytes, (ROOT / "harness" / name).read_bytes())
 			equal(raw.headers["Content-Type"], "text/plain; charset=utf-8")

@@ -92,8 +92,8 @@ def values_where_no_escape_would_help_are_refused():
 	refused("<!-- {{x}} -->", "an expression may stand in text or in a quoted attribute only")
 	refused('<p title="{{raw x}}">', "{{raw}} may stand in text only")
 	refused('<p title="{{0, 0 | time}}">', "the filter time prints elements")
-	refused('<p title="{{x | lines}}">', "the filter lines prints elements")
-	refused('<p title="{{x, x | lines_of}}">', "the filter lines_of prints elements")
+	refused('<p title="{{x, x | code}}">', "the filter code prints elements")
+	refused('<p title="{{x, x, x | code_of}}">', "the filter code_of prints elements")
 
 
 @test
@@ -153,7 +153,6 @@ def a_value_is_escaped_for_its_place():
 	prints("<p title='a {{x}}'>", "<p title='a &lt;script&gt;&amp;&quot;&#39; ?#/%'>\n")
 	prints('<a href="/a/{{x}}?b={{x}}">', '<a href="/a/%3Cscript%3E%26%22%27%20%3F%23/%25?b=%3Cscript%3E%26%22%27%20%3F%23/%25">\n')
 	prints("<textarea>{{x}}</textarea>", "<textarea>&lt;script&gt;&amp;&quot;&#39; ?#/%</textarea>\n", HOSTILE)
-	prints("<pre>\n  {{x | lines}}</pre>", '<pre>\n  <span class="line" id="line-1"><a class="line-number" href="#line-1">1</a>&lt;script&gt;&amp;&quot;&#39; ?#/%\n</span></pre>\n')
 
 
 @test
@@ -161,12 +160,6 @@ def a_whole_address_leads_to_this_site_only():
 	for value, address in (("/a?b=c&d", "/a?b=c&amp;d"), ("//evil.example", "/"), ("https://evil.example", "/"),
 			("javascript:alert(1)", "/"), ("/\\evil.example", "/%5Cevil.example"), ("", "/"), ('/a"b', "/a&quot;b")):
 		prints('<a href="{{url x}}">', f'<a href="{address}">\n', value)
-
-
-@test
-def several_numbered_files_on_a_page_have_names_of_their_own():
-	prints("<pre>{{x, \"a b.py\" | lines_of}}</pre>", '<pre><span class="line" id="a%20b.py-line-1"><a class="line-number" '
-		'href="#a%20b.py-line-1">1</a>x\n</span></pre>\n', "x")
 
 
 @test

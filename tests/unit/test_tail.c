@@ -1,0 +1,138 @@
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "worker/run/tail.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The tail of what comes in one piece, cut as it goes out. */
+static void tail_of(struct buffer *out, const char *bytes, size_t length, bool only_kept, const char *secret)
+{
+	static struct capture capture;
+	memset(&capture, 0, sizeof capture);
+	capture_add(&capture, bytes, length);
+	buffer_clear(out);
+	tail_append(out, &capture, only_kept);
+	tail_cut(out, secret);
+	assert_true(text_is_utf8(buffer_string(out), out->length));
+	assert_true(out->length <= tail_most_bytes);
+}
+
+static void shows(const char *bytes, const char *expected)
+{
+	cleanup_buffer struct buffer out = {0};
+	tail_of(&out, bytes, strlen(bytes), false, "");
+	assert_string_equal(buffer_string(&out), expected);
+}
+
+static void what_is_plain_stays(void **state)
+{
+	(void)state;
+	shows("", "");
+	shows("one\n\ttwo µ\n", "one\n\ttwo µ\n");
+	shows("without an end", "without an end");
+}
+
+static void nothing_in_it_steers_a_terminal(void **state)
+{
+	(void)state;
+	shows("\033[1;31mred\033[0m, \033[2K\033[?25lhidden\033(B", "red, hidden");
+	shows("\033]0;a title\aplain \033]8;;http://x\033\\link\033]8;;\033\\", "plain link");
+	shows("\033]never ended\nnext", "\nnext");
+	shows("a\bb\x7f\v\x01", "ab");
+	shows("\xe2\x80\xaeturned\xc2\x9b", "turned");
+	shows("cut off \033", "cut off ");
+	shows("cut off \033[3", "cut off ");
+	shows("cut off \033P", "cut off ");
+}
+
+static void of_a_line_that_was_written_over_the_last_stands(void **state)
+{
+	(void)state;
+	shows("10 %\r50 %\r100 %\ndone\r\n", "100 %\ndone\n");
+	shows("kept\n1 %\r2 %\r", "kept\n2 %");
+	shows("\r\r\n", "\n");
+}
+
+static void bytes_that_are_no_text_are_replaced(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer out = {0};
+	tail_of(&out, "a\0b\xff\xc3(", 6, false, "");
+	assert_string_equal(buffer_string(&out), "a\xef\xbf\xbd" "b\xef\xbf\xbd\xef\xbf\xbd(");
+	char noise[100000];
+	uint32_t next = 1;
+	for (size_t i = 0; i < sizeof noise; i++)
+		noise[i] = (char)((next = next * 1664525 + 1013904223) >> 24);
+	for (size_t length = 0; length < sizeof noise; length += 997)
+		tail_of(&out, noise, length, length % 2, "12345");
+}
+
+static void the_last_whole_lines_are_shown(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer all = {0}, out = {0};
+	for (int i = 0; i < 30000; i++)
+		buffer_printf(&all, "line %d µ\n", i);
+	tail_of(&out, all.data, all.length, false, "");
+	assert_true(out.length > tail_most_bytes - 20);
+	assert_true(strncmp(out.data, "line ", 5) == 0);
+	assert_string_equal(out.data, all.data + all.length - out.length);
+}
+
+static void a_line_without_an_end_shows_its_last_bytes(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer all = {0}, out = {0};
+	while (all.length < 200000)
+		buffer_text(&all, "µ");
+	tail_of(&out, all.data, all.length, false, "");
+	assert_true(out.length >= tail_most_bytes - 4);
+	assert_memory_equal(out.data, all.data, out.length);
+}
+
+static void what_the_log_will_not_hold_can_be_left_out(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer all = {0}, out = {0};
+	for (int i = 0; all.length < 3 * capture_half_bytes; i++)
+		buffer_printf(&all, "%07d\n", i);
+	tail_of(&out, all.data, all.length, true, "");
+	assert_memory_equal(out.data, all.data + capture_half_bytes - out.length, out.length);
+	tail_of(&out, all.data, 100, true, "");
+	assert_memory_equal(out.data, all.data, 100);
+}
+
+static void the_beginning_of_a_secret_waits_for_its_rest(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer out = {0};
+	tail_of(&out, "seed 98765", 10, false, "987654321");
+	assert_string_equal(buffer_string(&out), "seed ");
+	tail_of(&out, "seed 98767", 10, false, "987654321");
+	assert_string_equal(buffer_string(&out), "seed 98767");
+	tail_of(&out, "98", 2, false, "987654321");
+	assert_string_equal(buffer_string(&out), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_plain_stays),
+		cmocka_unit_test(nothing_in_it_steers_a_terminal),
+		cmocka_unit_test(of_a_line_that_was_written_over_the_last_stands),
+		cmocka_unit_test(bytes_that_are_no_text_are_replaced),
+		cmocka_unit_test(the_last_whole_lines_are_shown),
+		cmocka_unit_test(a_line_without_an_end_shows_its_last_bytes),
+		cmocka_unit_test(what_the_log_will_not_hold_can_be_left_out),
+		cmocka_unit_test(the_beginning_of_a_secret_waits_for_its_rest),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
