@@ -241,7 +241,7 @@ static const struct column SCALING_COLUMNS[] = {
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
 	"SELECT r.gpu, u.name AS user, r.place, r.submission_id, r.score_ns "
 	"FROM (SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions FROM leaderboard_gpus d "
-	"  JOIN ranking p ON p.leaderboard_id = d.leaderboard_id AND p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
+	"  JOIN ranking p FORCE INDEX (ranking_order) ON p.leaderboard_id = d.leaderboard_id AND p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
 	"  WHERE d.leaderboard_id = ? GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) first "
 	"JOIN leaderboard_gpus g ON g.leaderboard_id = ? "
 	"JOIN ranking r ON r.leaderboard_id = g.leaderboard_id AND r.task_version_id = ? AND r.gpu = g.gpu AND r.user_id = first.user_id "
@@ -326,8 +326,8 @@ static const struct column LIVE_COLUMNS[] = {
 /* Of all devices, or of one. */
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
 	"SELECT g.gpu, u.name AS user, r.position, r.place, r.submitted_at AS submitted_at_ms, r.score_ns, r.score_err_ns "
-	"FROM leaderboard_gpus g JOIN ranking r ON r.leaderboard_id = g.leaderboard_id AND r.task_version_id = ? AND r.gpu = g.gpu "
-	"  AND r.position <= ? JOIN users u ON u.id = r.user_id "
+	"FROM leaderboard_gpus g JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = g.leaderboard_id AND r.task_version_id = ? "
+	"  AND r.gpu = g.gpu AND r.position <= ? JOIN users u ON u.id = r.user_id "
 	"WHERE g.leaderboard_id = ? AND ? IN ('', g.gpu) ORDER BY g.position, g.gpu, r.position");
 
 static int read_live(struct request *request, const struct board *board, struct live_entry **entries, size_t *count)

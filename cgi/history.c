@@ -30,12 +30,12 @@ static const struct column JOB_COLUMNS[] = {
 };
 /* `where` chooses by an index whose last column is the id; the rest is looked at row by row until a page is full. A submission
  * is there with all of its jobs if one of them is what is asked for. */
-#define JOBS_WHERE(where) SELECT(struct history_job, JOB_COLUMNS, \
+#define JOBS_FROM(from, where) SELECT(struct history_job, JOB_COLUMNS, \
 	"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place " \
 	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, o.note, o.withdrawn_at, o.submitted_at " \
-	"  FROM submissions o WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? " \
+	"  FROM submissions o " from " WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? " \
 	"  AND (? = '' OR EXISTS (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
 	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')))) ORDER BY o.id DESC LIMIT ?) s " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
@@ -45,9 +45,9 @@ static const struct column JOB_COLUMNS[] = {
 	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
 	"  AND r.user_id = s.user_id AND r.job_id = j.id " \
 	"ORDER BY s.id DESC, COALESCE(g.position, 999), j.gpu")
-static const struct statement JOBS = JOBS_WHERE("o.user_id = ? AND EXISTS (SELECT 1 FROM leaderboards n "
-	"WHERE n.id = o.leaderboard_id AND ? IN ('', n.name) AND " SQL_MAY_SEE("n") ")");
-static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ? "
+static const struct statement JOBS = JOBS_FROM("FORCE INDEX (submissions_user) STRAIGHT_JOIN leaderboards n ON n.id = o.leaderboard_id",
+	"o.user_id = ? AND ? IN ('', n.name) AND " SQL_MAY_SEE("n"));
+static const struct statement JOBS_OF_LEADERBOARD = JOBS_FROM("", "o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ? "
 	"AND " SQL_MAY_SEE("n") ")");
 
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind), TEXT(struct history_choice, name) };

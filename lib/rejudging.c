@@ -193,13 +193,13 @@ static const struct column REJUDGING_COLUMNS[] = {
 	TIME(struct rejudging, made_at_ms), TIME(struct rejudging, ended_at_ms), INTEGER(struct rejudging, jobs),
 	INTEGER(struct rejudging, waiting), INTEGER(struct rejudging, useless),
 };
-/* Before it is applied the new jobs own what is waiting; afterwards none is. */
+/* Before it is applied the new jobs own what is waiting; afterwards none is, and nobody asks what each came to. */
 #define REJUDGING(from) \
 	"SELECT g.id, g.leaderboard_id, l.name AS leaderboard, g.scope, g.state, g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
 	"  g.ended_at AS ended_at_ms, COUNT(r.id) AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
 	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless " \
 	"FROM " from " JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id " \
-	"LEFT JOIN jobs j ON j.id = r.new_job_id "
+	"LEFT JOIN jobs j ON j.id = r.new_job_id AND g.state = 'open' "
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
 	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g") "GROUP BY g.id ORDER BY g.id DESC");
 static const struct statement FIND = SELECT(struct rejudging, REJUDGING_COLUMNS,
