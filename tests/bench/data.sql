@@ -20,10 +20,10 @@ INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'bench' FROM 
 INSERT INTO users (name, password_hash, created_at) SELECT CONCAT('user', seq), '!', @now - INTERVAL 300 DAY FROM seq_1_to_100000 WHERE seq <= @users;
 SET @first_user = (SELECT id FROM users WHERE name = 'user1') - 1;
 INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
-  SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' ', name), 256)), 256)), id, '192.0.2.1', 'Mozilla/5.0 (X11; Linux x86_64)', @now + INTERVAL 30 DAY FROM users;
+  SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' ', name), 256)), 256)), id, '192.0.2.1', 'Mozilla/5.0 (X11; Linux x86_64)', @now + INTERVAL 300 DAY FROM users;
 UPDATE users SET must_change_password = FALSE WHERE id = @admin;
 INSERT INTO password_links (token_hash, user_id, made_by, expires_at)
-  SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' link ', name), 256)), 256)), id, 'admin', @now + INTERVAL 1 DAY FROM users;
+  SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' link ', name), 256)), 256)), id, 'admin', @now + INTERVAL 300 DAY FROM users;
 INSERT INTO blobs (sha256, size, content)
   SELECT UNHEX(SHA2(content, 256)), LENGTH(content), content FROM (SELECT CONCAT('# Source ', seq, '\nimport torch\n\n',
     REPEAT('def kernel(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:\n\treturn x.mul_(factor)  # in place\n\n', 40)) AS content FROM seq_0_to_999) sources;

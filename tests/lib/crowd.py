@@ -128,6 +128,7 @@ class Crowd:
 		self.site = site
 		if known:
 			self.secret, self.numbers = known["secret"], known["numbers"]
+			self.numbers["upload"] = self.upload()  # the last one is gone after an hour
 		else:
 			self.load(submissions)
 
