@@ -37,7 +37,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-claims bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-data bench-claims bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 tests: all $(TESTS) ## build every program and every test
 
@@ -57,8 +57,11 @@ test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and 
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
 	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
 
-bench: all $(B)/tests/bench/bare ## measure the pages against a bare FastCGI program (needs wrk)
-	@B=$(B) tests/bench/run
+bench: all $(B)/tests/bench/bare ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
+	@B=$(B) SIZE=$(SIZE) tests/bench/run $(PAGES)
+
+bench-data: all ## start a Podium of its own with 100,000 submissions (SIZE=N: as many) in build/bench
+	@B=$(B) SIZE=$(SIZE) tests/bench/data.py
 
 bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
 	@B=$(B) tests/bench/claims.py

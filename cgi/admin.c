@@ -25,11 +25,11 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
 	"SELECT l.id, l.name, u.name AS creator, l.creator_id, l.deadline AS deadline_ms, "
 	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, v.number AS version, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.leaderboard_id = l.id AND NOT s.dry_run) AS submissions, "
+	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id) AS gpus "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN users u ON u.id = l.creator_id "
-	"WHERE " SQL_MAY_SEE("l") " ORDER BY ended, l.name");
+	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " SQL_MAY_SEE("l") " ORDER BY ended, l.name");
 
 
 static const struct column WORKER_COLUMNS[] = {

@@ -21,12 +21,13 @@ static const struct column USER_COLUMNS[] = {
 	INTEGER(struct admin_user, must_change_password), TIME(struct admin_user, banned_at_ms),
 	TIME(struct admin_user, deleted_at_ms), TIME(struct admin_user, created_at_ms), TIME(struct admin_user, seen_at_ms), INTEGER(struct admin_user, submissions),
 };
+/* The page is cut out before its users' submissions are counted. */
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, u.deleted_at AS deleted_at_ms, "
 	"u.created_at AS created_at_ms, "
 	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id) AS seen_at_ms, "
 	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS submissions "
-	"FROM users u WHERE LOCATE(?, u.name) ORDER BY u.name LIMIT ? OFFSET ?");
+	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page JOIN users u ON u.id = page.id ORDER BY u.name");
 
 /* A name is ASCII; other letters can be in none, and the column could not be compared with them. */
 static bool may_be_in_a_name(const char *search)

@@ -123,7 +123,7 @@ static const struct column SCALING_COLUMNS[] = {
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
 	"SELECT r.gpu, u.name AS user, r.user_id, r.place, r.submission_id, r.score_ns "
 	"FROM (SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions FROM " SQL_DEVICES " d "
-	"  STRAIGHT_JOIN ranking p ON p.leaderboard_id = ? AND p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
+	"  STRAIGHT_JOIN ranking p FORCE INDEX (ranking_order) ON p.leaderboard_id = ? AND p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
 	"  GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) first "
 	"STRAIGHT_JOIN " SQL_DEVICES " g "
 	"STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = g.gpu AND r.user_id = first.user_id "

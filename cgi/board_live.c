@@ -20,7 +20,7 @@ static const struct column LIVE_COLUMNS[] = {
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
 	"SELECT g.gpu, u.name AS user, r.position, r.place, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD("eu.name", "0") " AS record_user, "
 	RECORD("e.submitted_at", "0") " AS record_at_ms, " RECORD("e.score_ns", "0") " AS record_ns, " RECORD("e.score_ns", "1") " AS record_before_ns "
-	"FROM " SQL_DEVICES " g STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
+	"FROM " SQL_DEVICES " g STRAIGHT_JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
 	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY g.number, r.position");
 
 static int read_live(struct request *request, const struct board *board, struct live_entry **entries, size_t *count)

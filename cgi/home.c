@@ -18,19 +18,20 @@ static const struct column HOME_COLUMNS[] = {
 	REAL(struct home_row, score_ns),
 };
 /* A row for each of the first three positions on each device, NULL where nobody has it: naming the positions one by
- * one makes each a single look into ranking_order, however long the ranking is. The last position is the number of
- * entries; it is looked up once per device. */
+ * one makes each a single look into ranking_order, however long the ranking is; the order of the tables is fixed, because
+ * what the server believes about a ranking that has just grown would have it walk through all. The last position is the
+ * number of entries; it is looked up once per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
-	"SELECT l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
+	"SELECT STRAIGHT_JOIN l.name, v.language, l.deadline AS deadline_ms, l.accepting, l.practice, "
 	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, g.gpu, "
-	"  IF(top.position = 1, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) WHERE e.leaderboard_id = l.id "
 	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
 	"  r.place, r.user_id, u.name AS user, r.score_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"JOIN (SELECT 1 AS position UNION ALL SELECT 2 UNION ALL SELECT 3) top "
-	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
+	"LEFT JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu "
 	"  AND r.position = top.position "
 	"LEFT JOIN users u ON u.id = r.user_id "
 	"WHERE l.archived_at IS NULL AND " SQL_MAY_SEE("l") " "

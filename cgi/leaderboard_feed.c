@@ -16,13 +16,15 @@ static const struct column RECORD_COLUMNS[] = {
 	INTEGER(struct record_row, submission_id), TEXT(struct record_row, gpu), TEXT(struct record_row, user),
 	REAL(struct record_row, score_ns), REAL(struct record_row, before_ns), TIME(struct record_row, submitted_at_ms),
 };
-/* The newest on all devices, or on one. */
+/* The newest on all devices that anybody is ranked on, or on one. Named one by one, each is a look into the line of records. */
 static const struct statement RECORDS = SELECT(struct record_row, RECORD_COLUMNS,
 	"SELECT r.submission_id, r.gpu, u.name AS user, r.score_ns, r.before_ns, r.submitted_at AS submitted_at_ms "
-	"FROM (SELECT submission_id, gpu, user_id, score_ns, submitted_at, job_id, "
-	"    LAG(score_ns) OVER (PARTITION BY gpu ORDER BY submission_id) AS before_ns "
-	"  FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND line = 0 AND gpu = COALESCE(?, gpu)) r "
-	"JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC LIMIT 50");
+	"FROM (SELECT e.submission_id, e.gpu, e.user_id, e.score_ns, e.submitted_at, e.job_id, "
+	"    LAG(e.score_ns) OVER (PARTITION BY e.gpu ORDER BY e.submission_id) AS before_ns "
+	"  FROM (SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE leaderboard_id = ? AND task_version_id = ?) g "
+	"  STRAIGHT_JOIN records e FORCE INDEX (PRIMARY) ON e.leaderboard_id = g.leaderboard_id AND e.task_version_id = g.task_version_id "
+	"    AND e.gpu = g.gpu AND e.line = 0 WHERE g.gpu = COALESCE(?, g.gpu)) r "
+	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY r.submission_id DESC, r.job_id DESC LIMIT 50");
 
 struct feed {
 	const char *site;                /* "https://example.org" */

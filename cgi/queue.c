@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { most_jobs = 200, most_counted = 10000, most_devices = 200, reload_s = 5 };
+/* Of those that wait, as many are looked at as an expectation can rest on, and fewer listed, so that the page stays light. */
+enum { most_jobs = 200, most_listed = 100, most_counted = 2000, most_devices = 200, reload_s = 5 };
 
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct queue_job, id), INTEGER(struct queue_job, submission_id), TEXT(struct queue_job, leaderboard),
@@ -23,62 +24,52 @@ static const struct column JOB_COLUMNS[] = {
 };
 /* The order of jobs_lease: waiting jobs have no lease, so among them it is that of their numbers, and the first rows are
  * found without looking at the others. */
-#define JOBS_IN(state, since) \
+#define JOBS_IN(state, since, expected_ms) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, j.gpu, " \
 	"  CASE WHEN c.id IS NOT NULL THEN 'comparison' WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
 	"  j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
 	"  c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l") " AS visible, j.priority, " \
-	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')") " AS expected_ms, " \
-	"  IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
+	expected_ms " AS expected_ms, IF(j.state = 'running', TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' ORDER BY lease_expires, id LIMIT ?) first " \
 	"JOIN jobs j ON j.id = first.id LEFT JOIN comparisons c ON c.id = j.comparison_id " \
 	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id " \
 	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, a.submission_id) " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
 	"LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = c.incumbent_id)"
-static const struct statement JOBS = SELECT(struct queue_job, JOB_COLUMNS,
-	JOBS_IN("running", "started_at") " UNION ALL " JOBS_IN("queued", "queued_at") " ORDER BY state = 'queued', since_ms, id");
+#define JOBS_WITH(expected_ms) SELECT(struct queue_job, JOB_COLUMNS, JOBS_IN("running", "started_at", expected_ms) \
+	" UNION ALL " JOBS_IN("queued", "queued_at", expected_ms) " ORDER BY state = 'queued', since_ms, id")
+static const struct statement JOBS = JOBS_WITH(SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')"));
+/* The state is asked for again and again, and says nothing of what is expected. */
+static const struct statement JOBS_AS_THEY_ARE = JOBS_WITH("NULL");
 
-struct count_row { int64_t count; };
-static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
-static const struct statement COUNT_JOBS = SELECT(struct count_row, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM (SELECT id FROM jobs WHERE state IN ('running', 'queued') LIMIT ?) waiting");
-
+/* The rows are there even where no device is: then there is one whose worker is NULL. */
+struct device_row { int64_t jobs; struct queue_device device; };
+#define DEVICE(kind, member) { #member, COLUMN_##kind, offsetof(struct device_row, device.member) }
 static const struct column DEVICE_COLUMNS[] = {
-	INTEGER(struct queue_device, worker_id), TEXT(struct queue_device, worker), TEXT(struct queue_device, version),
-	TIME(struct queue_device, started_at_ms), TIME(struct queue_device, seen_at_ms), INTEGER(struct queue_device, online),
-	INTEGER(struct queue_device, quarantined),
-	TEXT(struct queue_device, model), TEXT(struct queue_device, product), INTEGER(struct queue_device, memory_bytes),
-	INTEGER(struct queue_device, pause), INTEGER(struct queue_device, runs), INTEGER(struct queue_device, takes),
+	INTEGER(struct device_row, jobs), DEVICE(INTEGER, worker_id), DEVICE(TEXT, worker), DEVICE(TEXT, version),
+	DEVICE(TIME, started_at_ms), DEVICE(TIME, seen_at_ms), DEVICE(INTEGER, online), DEVICE(INTEGER, quarantined),
+	DEVICE(TEXT, model), DEVICE(TEXT, product), DEVICE(INTEGER, memory_bytes), DEVICE(INTEGER, pause), DEVICE(INTEGER, runs),
+	DEVICE(INTEGER, takes),
 };
-static const struct statement DEVICES = SELECT(struct queue_device, DEVICE_COLUMNS,
-	"SELECT w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
+static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
+	"SELECT c.jobs, w.id AS worker_id, w.name AS worker, w.version, w.started_at AS started_at_ms, "
 	"  COALESCE(g.seen_at, w.seen_at) AS seen_at_ms, "
 	"  w.seen_at" SQL_IS_ONLINE
 	"    AND COALESCE(g.seen_at, w.seen_at)" SQL_IS_ONLINE "AS online, g.quarantined_at IS NOT NULL AS quarantined, g.model, g.product, g.memory_bytes, " 
 	SQL_PAUSE("w.name", "g.uuid") " AS pause, "
-	"  EXISTS (SELECT 1 FROM jobs j WHERE j.state = 'running' AND j.lease_owner = w.name AND j.lease_device = g.uuid) AS runs, "
+	"  busy.lease_owner IS NOT NULL AS runs, "
 	"  COALESCE(w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g", "w") ", 0) AS takes "
-	"FROM workers w LEFT JOIN gpus g ON g.worker_id = w.id "
+	"FROM (SELECT IF(?, (SELECT COUNT(*) FROM (SELECT id FROM jobs WHERE state IN ('running', 'queued') LIMIT ?) open), 0) AS jobs) c "
+	"LEFT JOIN workers w ON TRUE LEFT JOIN gpus g ON g.worker_id = w.id "
+	"LEFT JOIN (SELECT DISTINCT lease_owner, lease_device FROM jobs WHERE state = 'running') busy "
+	"  ON busy.lease_owner = w.name AND busy.lease_device = g.uuid "
 	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
-/* Only a full list has a rest that is worth counting. */
-static int count_more(struct request *request, struct queue_view *view)
-{
-	struct count_row all;
-	int rc = database_row(request->db, request->arena, &COUNT_JOBS, &all, request->error, "i", (int64_t)most_counted);
-	if (rc)
-		return rc;
-	view->more = all.count > (int64_t)view->job_count ? all.count - (int64_t)view->job_count : 0;
-	view->even_more = all.count == most_counted;
-	return 0;
-}
-
-static int read_jobs(struct request *request, struct queue_view *view)
+static int read_jobs(struct request *request, const struct statement *statement, struct queue_view *view)
 {
 	struct queue_job *jobs;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &JOBS, &jobs, &count, request->error, "iiiiii", request->viewer.id,
+	int rc = database_rows(request->db, request->arena, statement, &jobs, &count, request->error, "iiiiii", request->viewer.id,
 		request->viewer.id, (int64_t)most_jobs, request->viewer.id, request->viewer.id, (int64_t)most_jobs);
 	if (rc)
 		return rc;
@@ -86,7 +77,27 @@ static int read_jobs(struct request *request, struct queue_view *view)
 	view->job_count = count < most_jobs ? count : most_jobs;
 	while (view->running < view->job_count && strcmp(jobs[view->running].state, "running") == 0)
 		view->running++;
-	return count < most_jobs ? 0 : count_more(request, view);
+	return 0;
+}
+
+/* With the number of all jobs, where the list is full: only then it has a rest that is worth counting. */
+static int read_devices(struct request *request, struct queue_view *view)
+{
+	struct device_row *rows;
+	size_t count;
+	int rc = database_rows(request->db, request->arena, &DEVICES, &rows, &count, request->error, "iii",
+		(int64_t)(view->job_count == most_jobs), (int64_t)most_counted, (int64_t)most_devices);
+	if (rc)
+		return rc;
+	int64_t jobs = count ? rows[0].jobs : 0;
+	view->more = jobs > (int64_t)view->job_count ? jobs - (int64_t)view->job_count : 0;
+	view->even_more = jobs == most_counted;
+	struct queue_device *devices = arena_array(request->arena, struct queue_device, count + 1);
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].device.worker)
+			devices[view->device_count++] = rows[i].device;
+	view->devices = devices;
+	return 0;
 }
 
 /* Those of leaderboards that the visitor may not see, and of dry runs, wait like all others, but are nobody else's concern. */
@@ -100,6 +111,14 @@ static void keep_visible(struct queue_view *view)
 		}
 	view->job_count = kept;
 	view->running = running;
+}
+
+static void cut_list(struct queue_view *view)
+{
+	if (view->job_count <= most_listed)
+		return;
+	view->unlisted = (int64_t)(view->job_count - most_listed);
+	view->job_count = most_listed;
 }
 
 /* ---- the lines, one for each model that there is or that is waited for ---- */
@@ -177,14 +196,11 @@ static void expect_starts(struct request *request, struct queue_view *view)
 		expect_next(arena, view, request->viewer.id ? request->viewer.id : -1, jobs, devices);
 }
 
-static int read_view(struct request *request, struct queue_view *view)
+static int read_view(struct request *request, const struct statement *jobs, struct queue_view *view)
 {
-	struct queue_device *devices;
-	int rc = read_jobs(request, view);
+	int rc = read_jobs(request, jobs, view);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &DEVICES, &devices, &view->device_count, request->error, "i",
-			(int64_t)most_devices);
-	view->devices = rc ? NULL : devices;
+		rc = read_devices(request, view);
 	request->may_be_cached = !rc;
 	return rc;
 }
@@ -192,12 +208,13 @@ static int read_view(struct request *request, struct queue_view *view)
 int page_queue(struct request *request)
 {
 	struct queue_view view = {0};
-	int rc = read_view(request, &view);
+	int rc = read_view(request, &JOBS, &view);
 	if (rc)
 		return rc;
 	count_lines(request->arena, &view);
 	expect_starts(request, &view);
 	keep_visible(&view);
+	cut_list(&view);
 	struct page page = page_make(request, "Queue", "queue");
 	page.refresh_s = reload_s;
 	page.live_url = "/queue/status";
@@ -229,15 +246,16 @@ static json_t *device_json(const struct queue_device *device)
 int page_queue_status(struct request *request)
 {
 	struct queue_view view = {0};
-	int rc = read_view(request, &view);
+	int rc = read_view(request, &JOBS_AS_THEY_ARE, &view);
 	if (rc)
 		return rc;
 	keep_visible(&view);
+	cut_list(&view);
 	json_t *jobs = json_array(), *devices = json_array();
 	for (size_t i = 0; i < view.job_count; i++)
 		json_array_append_new(jobs, job_json(&view.jobs[i]));
 	for (size_t i = 0; i < view.device_count; i++)
 		json_array_append_new(devices, device_json(&view.devices[i]));
 	return respond_json(request, json_pack("{s:s, s:o, s:I, s:o}", "state", view.running ? "running" : "queued", "jobs", jobs,
-		"more", (json_int_t)view.more, "devices", devices));
+		"more", (json_int_t)(view.unlisted + view.more), "devices", devices));
 }

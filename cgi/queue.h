@@ -39,7 +39,8 @@ struct queue_line {
 struct queue_view {
 	struct queue_job *jobs; size_t job_count;
 	size_t running;              /* of these */
-	int64_t more;                /* jobs that are not among them */
+	int64_t unlisted;            /* jobs that were looked at with them and are not listed */
+	int64_t more;                /* jobs that nobody looked at */
 	bool even_more;              /* `more` is a lower bound */
 	const struct queue_device *devices; size_t device_count;
 	struct queue_line *lines; size_t line_count;

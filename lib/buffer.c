@@ -41,18 +41,23 @@ void buffer_byte(struct buffer *buffer, char byte)
 	buffer_append(buffer, &byte, 1);
 }
 
+/* Nearly always there is room, so that once is enough. */
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	va_list arguments, again;
 	va_start(arguments, format);
 	va_copy(again, arguments);
-	int length = vsnprintf(NULL, 0, format, arguments);
+	reserve(buffer, 0);
+	size_t room = buffer->capacity - buffer->length;
+	int length = vsnprintf(buffer->data + buffer->length, room, format, arguments);
 	va_end(arguments);
-	if (length > 0) {
+	if (length > 0 && (size_t)length >= room) {
 		reserve(buffer, (size_t)length);
 		vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
-		buffer->length += (size_t)length;
 	}
+	if (length > 0)
+		buffer->length += (size_t)length;
+	buffer->data[buffer->length] = '\0';
 	va_end(again);
 }
 

@@ -184,13 +184,20 @@ static void time_to_mysql(int64_t milliseconds, MYSQL_TIME *out)
 	};
 }
 
+/* Of the Gregorian calendar, since 1970. With the year taken from March on, its leap day is the last; the months from
+ * there have 31, 30, 31, 30, 31 days, twice and a half. (timegm takes a lock that all threads share, and its time.) */
+static int64_t days_before(int64_t year, int64_t month, int64_t day)
+{
+	enum { days_until_1970 = 719468 };
+	year -= month < 3;
+	int64_t since_march = (month + 9) % 12;
+	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * since_march + 2) / 5 + day - 1 - days_until_1970;
+}
+
 static int64_t time_from_mysql(const MYSQL_TIME *in)
 {
-	struct tm utc = {
-		.tm_year = (int)in->year - 1900, .tm_mon = (int)in->month - 1, .tm_mday = (int)in->day,
-		.tm_hour = (int)in->hour, .tm_min = (int)in->minute, .tm_sec = (int)in->second,
-	};
-	return (int64_t)timegm(&utc) * 1000 + (int64_t)(in->second_part / 1000);
+	int64_t hours = days_before(in->year, in->month, in->day) * 24 + in->hour;
+	return ((hours * 60 + in->minute) * 60 + in->second) * 1000 + (int64_t)(in->second_part / 1000);
 }
 
 /* ---- parameters ---- */

@@ -227,14 +227,14 @@ static const struct column REJUDGING_COLUMNS[] = {
 	INTEGER(struct rejudging, useless), TEXT(struct rejudging, frozen),
 };
 #define IS_FROZEN(leaderboard) leaderboard ".frozen_at <= UTC_TIMESTAMP(3)"
-/* Before it is applied the new jobs own what is waiting; afterwards none is. */
+/* Before it is applied the new jobs own what is waiting; afterwards none is, and nobody asks what each came to. */
 #define REJUDGING(from) \
 	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
 	"  g.ended_at AS ended_at_ms, COUNT(r.id) AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
 	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless, " \
 	"  MIN(IF(g.state = 'open' AND " IS_FROZEN("b") ", b.name, NULL)) AS frozen " \
 	"FROM " from " LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id " \
-	"LEFT JOIN jobs j ON j.id = r.new_job_id LEFT JOIN submissions s ON s.id = r.submission_id LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
+	"LEFT JOIN jobs j ON j.id = r.new_job_id AND g.state = 'open' LEFT JOIN submissions s ON s.id = r.submission_id LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
 	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g") "GROUP BY g.id ORDER BY g.id DESC");
 static const struct statement FIND = SELECT(struct rejudging, REJUDGING_COLUMNS,

@@ -312,7 +312,7 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 	struct line_row *rows;
 	int rc = database_rows(db, arena, &LINES, &rows, count, error, "");
 	if (!rc)
-		rc = read_all(db, arena, 0, 0, &reading, error);
+		rc = read_all(db, arena, 0, 0, 0, &reading, error);
 	if (rc)
 		return rc;
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);

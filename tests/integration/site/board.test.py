@@ -346,22 +346,6 @@ def a_rebuild_gives_the_same_attempts_records_and_baselines():
 	equal([len(rows) > 0 for rows in before], [True] * 3)
 
 
-@test
-def a_page_asks_the_database_twice():
-	sql("SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
-	# Connections keep the settings that they began with, so those of the pages are ended first.
-	for row in sql("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = 'podium' AND ID <> CONNECTION_ID()"):
-		sql(f"KILL {row[0]}")
-	pages = ("?gpu=H200", "?gpu=H200&page=2", "?gpu=H200&user=user2", ".json?gpu=H200", ".csv?gpu=H200&language=triton", ".atom", "/badge.svg?gpu=H200", "/share.png?gpu=H200")
-	for page in pages:
-		for _ in range(8):  # each thread prepares its statements, connects, and reads the task's definition once
-			equal(fresh(anyone, f"/leaderboard/small{page}").status, 200)
-	asked = sql("SELECT COUNT(*) FROM mysql.slow_log WHERE sql_text LIKE 'SELECT%' AND (sql_text LIKE '%small%' "
-		"OR sql_text LIKE '%ranking r%' OR sql_text LIKE '%FROM records%') "
-		"AND sql_text NOT LIKE '%FROM records e %'")  # the trend, which a thread keeps for a while: charts.test.py
-	equal(int(asked[0][0]), len(pages) * 8 * 2)
-
-
 status = 1
 try:
 	status = run()

@@ -329,38 +329,6 @@ def deleting_the_leaderboard_leaves_none():
 	equal(sql("SELECT (SELECT COUNT(*) FROM comparisons) + (SELECT COUNT(*) FROM jobs)"), [["0"]])
 
 
-# ---- what it costs ----
-
-def rows_read(path):
-	"""How many rows the database looks at for a page."""
-	count = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'"
-	before = int(sql(count)[0][0])
-	answer = fresh(anyone, path)
-	equal(answer.status, 200)
-	return int(sql(count)[0][0]) - before, answer
-
-
-@test
-def among_a_hundred_thousand_submissions_pages_read_little():
-	command("worker", "drain", "here")
-	sql((ROOT / "tests" / "bench" / "data.sql").read_text())
-	sql("""
-		INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
-			SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, b.submission_id, b.job_id, 0.998, 0.994, 1.003
-			FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.gpu = a.gpu AND b.position = a.position + 1 WHERE a.position < 200;
-		INSERT INTO jobs (comparison_id, user_id, gpu, priority, state) SELECT id, 0, gpu, 1, 'done' FROM comparisons WHERE gpu = 'H200';
-		ANALYZE TABLE comparisons, jobs""")
-	entry = sql("SELECT submission_id FROM ranking WHERE position = 5")[0][0]
-	for path, most, times in (("/leaderboard/bench", 2000, 10), (f"/submission/{entry}", 500, 2),
-			(f"/submission/{entry}/status", 500, 0), (f"/comparison/{number_of_comparison()}/status", 100, 0),
-			("/queue", 500, 0), ("/user/user1", 500, 0)):
-		fresh(anyone, path)  # what is prepared once
-		read, answer = rows_read(path)
-		equal(answer.text.count("interleaved on the same GPU"), times)
-		if read > most:
-			raise AssertionError(f"{path} read {read} rows")
-
-
 code = 1
 try:
 	code = run()

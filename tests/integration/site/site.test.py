@@ -11,7 +11,7 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
-from instance import ROOT, Instance  # noqa: E402
+from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
@@ -525,17 +525,12 @@ def a_gpu_in_quarantine_is_shown_and_released_by_an_admin():
 
 
 @test
-def pages_examine_few_rows_among_a_hundred_thousand_submissions():
+def who_has_sent_20000_waits_no_longer_than_others():
 	site.sql((ROOT / "tests/bench/data.sql").read_text())
-	queries = ("/", "/leaderboard/bench?gpu=H200", "/leaderboard/bench?gpu=H200&user=ser7&period=month", "/leaderboard/bench.csv?language=triton",
-		"/leaderboard/bench.atom", "/leaderboard/bench/badge.svg?user=user7", "/leaderboard/bench?gpu=H200&page=9", "/leaderboard/bench.json?gpu=H200", "/user/user7",
-		"/queue", "/leaderboard/bench/task", "/submission/50000")
 	site.sql("SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
 	# Connections keep the settings that they began with, so those of the pages are ended first.
 	for row in site.sql("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = 'podium' AND ID <> CONNECTION_ID()"):
 		site.sql(f"KILL {row[0]}")
-	for path in queries:
-		equal((path, anyone.get(path).status), (path, 200))
 	# One of them has sent 20,000.
 	site.sql("SET @ada = (SELECT id FROM users WHERE name = 'ada'), @bench = (SELECT id FROM leaderboards WHERE name = 'bench'); "
 		"UPDATE submissions SET user_id = @ada WHERE leaderboard_id = @bench AND id % 5 = 0; ANALYZE TABLE submissions")

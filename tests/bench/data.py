@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""`make bench-data`: a Podium of its own with much data, to look at and to measure.
+
+	tests/bench/data.py           loads them where they are not there yet, says where the pages are, and goes on until Ctrl-C
+
+	SIZE (100000): submissions
+
+They stay in build/bench, also for `make bench`, until they are asked for in another size or tests/bench/data.sql has changed.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from crowd import Crowd  # noqa: E402
+from instance import Instance  # noqa: E402
+
+FOLDER = ROOT / "build" / "bench"
+SIZE = int(os.environ.get("SIZE") or 100000)
+
+
+def open_site(build):
+	"""(the site, its crowd); the data are loaded if they are not those."""
+	kind = hashlib.sha256(f"{SIZE} {(ROOT / 'tests/bench/data.sql').read_text()}".encode()).hexdigest()
+	known = FOLDER / "loaded"
+	is_there = known.exists() and json.loads(known.read_text())["kind"] == kind
+	if not is_there:
+		shutil.rmtree(FOLDER, ignore_errors=True)
+		FOLDER.mkdir(parents=True)
+	(FOLDER / "run.log").unlink(missing_ok=True)
+	site = Instance({**os.environ, "B": str(build)}, var=FOLDER)
+	try:
+		if is_there:
+			site.sql("SET GLOBAL event_scheduler = ON")
+			return site, Crowd(site, known=json.loads(known.read_text())["crowd"])
+		crowd = Crowd(site, SIZE)
+		known.write_text(json.dumps({"kind": kind, "crowd": crowd.known()}))
+		return site, crowd
+	except BaseException:
+		site.stop()
+		raise
+
+
+def main():
+	site, crowd = open_site(ROOT / os.environ.get("B", "build/release"))
+	try:
+		print(f"Podium with {SIZE} submissions is at {site.url}/, the leaderboard with half of them at {site.url}/leaderboard/bench.\n"
+			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you user1:\n\n    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in {FOLDER.relative_to(ROOT)}.")
+		signal.pause()
+	except KeyboardInterrupt:
+		pass
+	finally:
+		site.stop()
+
+
+if __name__ == "__main__":
+	main()

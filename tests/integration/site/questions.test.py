@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What every page asks of the database, on a site with 100,000 submissions, 2,000 users and 50 leaderboards: how many questions,
+and how many rows are looked at to answer each; and what a first visit transfers."""
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from crowd import Crowd, routes  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import equal, run, test  # noqa: E402
+
+# One thread answers all, so that what a thread keeps from one request to the next is there at the second.
+site = Instance(PODIUM_WEB_THREADS="1")
+sql = site.sql
+# From the start: a statement that was prepared before is logged without its values.
+log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@general_log_file")[0])
+crowd = Crowd(site)
+ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M)
+
+# Besides who the visitor is.
+MOST_QUESTIONS = {"anyone": 2, "user1": 3, "admin": 5}
+# Those that need more, for what they show to somebody who is logged in; and to anyone, what is not part of a page.
+MORE_QUESTIONS = {
+	"/leaderboard/*/submit": 7, "/leaderboard/*/mine": 4, "/submission/*": 9, "/submission/*/status": 5, "/submission/*/cancel": 4,
+	"/submission/*/artifact/*": 3,
+}
+# A part of the file at a time, and what each submission of it has.
+PER_SUBMISSION = 6
+# What it does is done and taken back, for the preview of what it would do; with each entry of the ranking.
+REHEARSALS = {"/admin/rejudgings/*"}
+
+# 50 leaderboards with two devices and three places each, 200 jobs in the queue, 2,000 entries of a ranking: a few for each.
+MOST_ROWS = 4500
+# What creators and admins are told exactly, before they do something to all of it; lists of users and jobs to choose from; and
+# whole rankings to take away.
+MORE_ROWS = {
+	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000, "/admin/leaderboard/*/diff": 70000,
+	"/admin/leaderboard/*/switch": 70000, "/admin/users": 10000, "/admin/rejudgings": 16000, "/leaderboard/*.csv": 10000,
+}
+MOST_KB = 100  # DESIGN, section 10
+
+
+def asked_since(begin):
+	"""(connection, question) of each that was executed."""
+	with open(log, "rb") as file:
+		file.seek(begin)
+		text = file.read().decode(errors="replace")
+	entries = list(ENTRY.finditer(text)) + [None]
+	for entry, after in zip(entries, entries[1:]):
+		if entry[2] == "Execute":
+			yield entry[1], text[entry.end():after.start() if after else len(text)].rstrip("\n")
+
+
+def connection_of_the_pages():
+	"""The worker has others, and asks all the time."""
+	begin = log.stat().st_size
+	crowd.client("anyone").get("/")
+	return next(connection for connection, question in asked_since(begin) if "leaderboard_counts" in question)
+
+
+connection = connection_of_the_pages()
+
+
+def fetch(who, address, **headers):
+	"""The page under a name of its own, which nginx has not kept."""
+	return crowd.client(who).get(f"{address}{'&' if '?' in address else '?'}fresh={time.time_ns()}", **headers)
+
+
+def questions_of(who, address):
+	fetch(who, address)
+	begin = log.stat().st_size
+	equal((who, address, fetch(who, address).status), (who, address, 200))
+	return [question for asking, question in asked_since(begin) if asking == connection and "token_hash = " not in question]
+
+
+asked = {}  # (who, route, address): its questions
+
+
+def rows_read_by(questions):
+	"""How many rows of tables and indexes the database looks at to answer each."""
+	script = "".join(f"FLUSH STATUS; {question}; SHOW SESSION STATUS LIKE 'Handler_read%';" for question in questions)
+	answer = subprocess.run(["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "podium"], input=script.encode(),
+		capture_output=True, check=True).stdout
+	read = [int(number) for number in re.findall(rb"^Handler_read_\w+\t(\d+)$", answer, re.M)]
+	each = len(read) // len(questions)
+	return [sum(read[i:i + each]) for i in range(0, len(read), each)]
+
+
+@test
+def every_address_that_can_be_read_is_looked_at():
+	equal(sorted(set(routes()) - {route for _, route, _ in crowd.each()}), [])
+
+
+@test
+def no_page_asks_the_database_more_often_than_it_may():
+	submissions = int(sql("SELECT COUNT(*) FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'user1'")[0][0])
+	for who, route, address in crowd.each():
+		questions = asked[who, route, address] = questions_of(who, address)
+		most = max(MOST_QUESTIONS[who], MORE_QUESTIONS.get(route, 0))
+		if route == "/account/export":
+			most = PER_SUBMISSION * submissions
+		if route not in REHEARSALS and len(questions) > most:
+			raise AssertionError(f"{address} for {who} asks {len(questions)} questions, not {most}:\n" + "\n".join(questions))
+	equal(any("records" in question for questions in asked.values() for question in questions), True)
+
+
+@test
+def no_question_looks_at_more_than_a_bounded_number_of_rows():
+	for (who, route, address), questions in asked.items():
+		selects = [question for question in questions if question.lstrip("( ").startswith("SELECT")][:50]
+		if not selects or route in REHEARSALS:
+			continue
+		most = MORE_ROWS.get(route, MOST_ROWS)
+		for question, rows in zip(selects, rows_read_by(selects), strict=True):
+			if rows > most:
+				raise AssertionError(f"{address} for {who} looks at {rows} rows, not {most}:\n{question}")
+
+
+@test
+def no_first_visit_transfers_more_than_it_may():
+	size = lambda answer: len(answer.bytes)
+	zipped = {"Accept-Encoding": "gzip"}
+	beside = sum(size(crowd.client("anyone").get(path, **zipped)) for path in ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg"))
+	for who, route, address in crowd.each():
+		answer = fetch(who, address, **zipped)
+		if answer.headers["Content-Type"].startswith("text/html") and size(answer) + beside > MOST_KB * 1000:
+			raise AssertionError(f"{address} for {who} has {size(answer)} bytes, and what belongs to it {beside}")
+
+
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)

@@ -1,0 +1,193 @@
+"""A site with much data, of tests/bench/data.sql, and every address of it that can be read.
+
+The tests that count questions and `make bench` go through the same addresses."""
+import base64
+import hashlib
+import io
+import pathlib
+import re
+import secrets
+import subprocess
+import zipfile
+
+from client import Client
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+# (who looks, the route in cgi/router.c, an address of it). What stands in braces is filled in from the data.
+ADDRESSES = [
+	("anyone", "/", "/"),
+	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
+	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&page=9"),
+	("anyone", "/leaderboard/*", "/leaderboard/bench?gpu=H200&user=ser7&period=month&language=triton"),
+	("anyone", "/leaderboard/*", "/leaderboard/bench?view=shapes&gpu=H200"),
+	("anyone", "/leaderboard/*", "/leaderboard/bench?view=gpus"),
+	("anyone", "/leaderboard/*", "/leaderboard/bench?view=live"),
+	("anyone", "/leaderboard/*/live", "/leaderboard/bench/live"),
+	("anyone", "/leaderboard/*.json", "/leaderboard/bench.json?gpu=H200"),
+	("anyone", "/leaderboard/*.csv", "/leaderboard/bench.csv?gpu=H200"),
+	("anyone", "/leaderboard/*.csv", "/leaderboard/bench.csv?language=triton"),
+	("anyone", "/leaderboard/*.atom", "/leaderboard/bench.atom"),
+	("anyone", "/leaderboard/*/badge.svg", "/leaderboard/bench/badge.svg?user=user7"),
+	("anyone", "/leaderboard/*/share.png", "/leaderboard/bench/share.png"),
+	("anyone", "/leaderboard/*/task", "/leaderboard/bench/task"),
+	("anyone", "/leaderboard/*/template/*", "/leaderboard/bench/template/py"),
+	("anyone", "/leaderboard/*/task/**", "/leaderboard/vectoradd_py/task/reference.py"),
+	("anyone", "/leaderboard/*/raw/**", "/leaderboard/vectoradd_py/raw/reference.py"),
+	("anyone", "/submission/*", "/submission/{submission}"),
+	("anyone", "/submission/*/status", "/submission/{submission}/status"),
+	("anyone", "/compare", "/compare?a={submission}&b={other}"),
+	("anyone", "/comparison/*", "/comparison/{comparison}"),
+	("anyone", "/comparison/*/status", "/comparison/{comparison}/status"),
+	("anyone", "/user/*", "/user/user1"),
+	("anyone", "/queue", "/queue"),
+	("anyone", "/queue/status", "/queue/status"),
+	("anyone", "/archive", "/archive"),
+	("anyone", "/judge", "/judge"),
+	("anyone", "/language/*", "/language/py"),
+	("anyone", "/language/*/*", "/language/py/eval.py"),
+	("anyone", "/join", "/join"),
+	("anyone", "/register", "/register"),
+	("anyone", "/login", "/login"),
+	("anyone", "/password/*", "/password/{link}"),
+	("anyone", "/account/deleted", "/account/deleted"),
+	("anyone", "/healthz", "/healthz"),
+	("user1", "/", "/"),
+	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
+	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200&mine=1"),
+	("user1", "/submit", "/submit"),
+	("user1", "/leaderboard/*/submit", "/leaderboard/bench/submit"),
+	("user1", "/mine", "/mine"),
+	("user1", "/mine", "/mine?result=passed&mode=ranked&page=20"),
+	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine"),
+	("user1", "/submission/*", "/submission/{own}"),
+	("user1", "/submission/*", "/submission/{waiting}"),
+	("user1", "/submission/*/status", "/submission/{waiting}/status"),
+	("user1", "/submission/*/source", "/submission/{own}/source"),
+	("user1", "/submission/*/artifact/*", "/submission/{with_artifact}/artifact/{artifact}"),
+	("user1", "/submission/*/cancel", "/submission/{waiting}/cancel"),
+	("user1", "/submission/*/withdraw", "/submission/{own}/withdraw"),
+	("user1", "/submission/*/note", "/submission/{own}/note"),
+	("user1", "/compare", "/compare?a={own}&b={own_other}"),
+	("user1", "/user/*", "/user/user1"),
+	("user1", "/queue", "/queue"),
+	("user1", "/account", "/account"),
+	("user1", "/account/sessions", "/account/sessions"),
+	("user1", "/account/tokens", "/account/tokens"),
+	("user1", "/account/data", "/account/data"),
+	("user1", "/account/export", "/account/export"),
+	("user1", "/account/delete", "/account/delete"),
+	("admin", "/admin", "/admin"),
+	("admin", "/admin/leaderboards/new", "/admin/leaderboards/new"),
+	("admin", "/admin/leaderboard/*/edit", "/admin/leaderboard/bench/edit"),
+	("admin", "/admin/leaderboard/*/delete", "/admin/leaderboard/bench/delete"),
+	("admin", "/admin/leaderboard/*/publishing", "/admin/leaderboard/bench/publishing"),
+	("admin", "/admin/leaderboard/*/versions", "/admin/leaderboard/bench/versions"),
+	("admin", "/admin/leaderboard/*/diff", "/admin/leaderboard/bench/diff?from=1&to=2"),
+	("admin", "/admin/leaderboard/*/switch", "/admin/leaderboard/bench/switch?version=2"),
+	("admin", "/admin/leaderboard/*/clone", "/admin/leaderboard/bench/clone"),
+	("admin", "/admin/leaderboard/*/dryrun", "/admin/leaderboard/bench/dryrun"),
+	("admin", "/admin/invites", "/admin/invites"),
+	("admin", "/admin/sets/new", "/admin/sets/new"),
+	("admin", "/admin/sets/*", "/admin/sets/{upload}"),
+	("admin", "/admin/host/*", "/admin/host/{worker}"),
+	("admin", "/admin/workers", "/admin/workers"),
+	("admin", "/admin/device/*/*", "/admin/device/rack1/GPU-1-0"),
+	("admin", "/admin/review", "/admin/review"),
+	("admin", "/admin/submissions", "/admin/submissions"),
+	("admin", "/admin/submissions", "/admin/submissions?user=user7&leaderboard=bench"),
+	("admin", "/admin/submission/*", "/admin/submission/{own}"),
+	("admin", "/admin/announcements", "/admin/announcements"),
+	("admin", "/admin/rejudgings", "/admin/rejudgings"),
+	("admin", "/admin/rejudgings/*", "/admin/rejudgings/{rejudging}"),
+	("admin", "/admin/users", "/admin/users"),
+	("admin", "/admin/users", "/admin/users?q=ser7"),
+	("admin", "/admin/users/*/ban", "/admin/users/user1/ban"),
+	("admin", "/admin/audit", "/admin/audit"),
+	("admin", "/admin/audit", "/admin/audit?who=admin&what=user.ban"),
+	("admin", "/admin/audit", "/admin/audit?q=user7"),
+]
+
+# No pages that one looks at again and again: a download of all one has, and a preview that does everything and takes it back.
+MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
+
+SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"
+TASK = """lang: py
+description: A small task.
+files: [{name: submission.py, source: "@SUBMISSION@"}, {name: eval.py, source: eval.py}]
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1}]
+"""
+
+
+class Crowd:
+	"""What `site` has after the data were loaded into it."""
+	def __init__(self, site, submissions=100000, known=None):
+		"""`known`: what known() of one said that has loaded them before."""
+		self.site = site
+		if known:
+			self.secret, self.numbers = known["secret"], known["numbers"]
+			self.numbers["upload"] = self.upload()  # the last one is gone after an hour
+		else:
+			self.load(submissions)
+
+	def known(self):
+		return {"secret": self.secret, "numbers": self.numbers}
+
+	def load(self, submissions):
+		site, self.secret = self.site, secrets.token_hex(32)
+		site.sql(f"SET @submissions = {submissions}, @secret = '{self.secret}';" + (ROOT / "tests" / "bench" / "data.sql").read_text())
+		user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
+		subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, stdout=subprocess.DEVNULL,
+			env={**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user})
+		self.numbers = self.find()
+
+	def token(self, subject):
+		return hashlib.sha256(f"{self.secret} {subject}".encode()).digest()
+
+	def client(self, who):
+		"""A visitor: "anyone", "admin", or one of user1, user2, ..., who are logged in."""
+		client = Client(self.site.url)
+		name, _, value = self.cookie(who).partition("=")
+		client.cookies = {name: value} if name else {}
+		return client
+
+	def cookie(self, who):
+		return "" if who == "anyone" else "podium=" + base64.urlsafe_b64encode(self.token(who)).rstrip(b"=").decode()
+
+	def upload(self):
+		"""A problem set that waits for its confirmation."""
+		packed = io.BytesIO()
+		with zipfile.ZipFile(packed, "w") as archive:
+			for name, text in (("set.yaml", SET), ("small/task.yml", TASK), ("small/eval.py", "print()\n")):
+				archive.writestr(name, text)
+		answer = self.client("admin").post("/admin/sets/new", files=[("set", "set.zip", packed.getvalue())])
+		return answer.location.rsplit("/", 1)[1]
+
+	def find(self):
+		"""The numbers that stand in addresses."""
+		one = lambda question: self.site.sql(question)[0]
+		ranked = "SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards l ON l.id = r.leaderboard_id " \
+			"WHERE l.name = 'bench' AND r.gpu = 'H200' AND "
+		passed = "SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
+			"JOIN jobs j ON j.submission_id = s.id AND j.gpu = 'H200' WHERE l.name = 'bench' AND u.name = 'user1' AND "
+		finding = {
+			"submission": ranked + "r.position = 5", "other": ranked + "r.position = 6",
+			"own": ranked + "u.name = 'user1'", "own_other": passed + "j.score_ns IS NOT NULL ORDER BY s.id DESC LIMIT 1",
+			"waiting": passed + "j.state = 'queued' LIMIT 1", "comparison": "SELECT MIN(id) FROM comparisons",
+			"worker": "SELECT name FROM workers ORDER BY id LIMIT 1", "rejudging": "SELECT MAX(id) FROM rejudgings",
+		}
+		numbers = {name: one(question)[0] for name, question in finding.items()}
+		numbers["with_artifact"], numbers["artifact"] = one("SELECT j.submission_id, a.id FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id")
+		return {**numbers, "link": self.token("link user9").hex(), "upload": self.upload()}
+
+	def each(self):
+		"""(who, route, address) of all of them."""
+		for who, route, address in ADDRESSES:
+			yield who, route, re.sub(r"\{(\w+)\}", lambda match: self.numbers[match[1]], address)
+
+
+def routes():
+	"""The patterns of all addresses that can be read, as cgi/router.c has them."""
+	return re.findall(r'\{ METHOD_GET, "([^"]+)"', (ROOT / "cgi" / "router.c").read_text())
