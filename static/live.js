@@ -14,26 +14,44 @@
 		place.hidden = !text;
 	};
 
-	// Where the keyboard is: an element with an id, the summary of a <details> with one, or a link.
+	// What an element is known by before and after its page was fetched anew; several may share it.
+	const traits = (element) => [element.tagName, element.id, element.parentElement.id, element.name ?? "", element.getAttribute("href"),
+		element.getAttribute("aria-label"), element.matches("button, summary") ? element.textContent : ""].join("\n");
+	const alike = (tag, wanted) => [...main.querySelectorAll(tag)].filter((element) => traits(element) === wanted);
+
+	// Where the keyboard is.
 	const focused = () => {
 		const element = document.activeElement;
-		if (!main.contains(element)) return null;
-		if (element.id) return `#${CSS.escape(element.id)}`;
-		if (element.tagName === "SUMMARY" && element.parentElement.id) return `#${CSS.escape(element.parentElement.id)} > summary`;
-		return element.hasAttribute("href") ? `a[href="${CSS.escape(element.getAttribute("href"))}"]` : null;
+		if (!main.contains(element) || element === main) return null;
+		const wanted = traits(element);
+		return { tag: element.tagName, wanted, index: alike(element.tagName, wanted).indexOf(element) };
 	};
 
-	// What the reader has opened stays open and keeps the focus; details are known by their ids.
-	const replace = (html) => {
-		const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
-		if (!fresh) throw new Error("not the page");
+	const focusAgain = ({ tag, wanted, index }) => {
+		const there = alike(tag, wanted);
+		there[Math.min(index, there.length - 1)]?.focus({ preventScroll: true });
+	};
+
+	// What the reader has opened stays open, and what was scrolled to the side stays there.
+	const takeOver = (fresh) => {
 		for (const old of main.querySelectorAll("details[id]")) {
 			const its = fresh.querySelector(`#${CSS.escape(old.id)}`);
 			if (its) its.open = old.open;
 		}
-		const place = focused();
+		return [...main.querySelectorAll(".scroll[aria-label]")].filter((box) => box.scrollLeft).map((box) => [traits(box), box.scrollLeft]);
+	};
+
+	const replace = (html) => {
+		const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
+		if (!fresh) throw new Error("not the page");
+		const place = focused(), scrolled = takeOver(fresh);
 		main.replaceChildren(...fresh.childNodes);
-		if (place) main.querySelector(place)?.focus({ preventScroll: true });
+		for (const [wanted, left] of scrolled) {
+			const box = alike(".scroll", wanted)[0];
+			if (box) box.scrollLeft = left;
+		}
+		// After podium.js has shown its buttons, which it does as soon as it hears of the change.
+		if (place) queueMicrotask(() => focusAgain(place));
 	};
 
 	const get = async (path) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { HtmlValidate } from 'html-validate';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -52,13 +53,38 @@ export function overflow() {
 
 // The numbers of lines are links whose height is that of the code beside them, which is an exception of target-size
 // ("constrained by the line-height of non-target text") that axe does not know.
-export async function axeFaults(page) {
-	await page.evaluate(AXE);
-	const { violations } = await page.evaluate((tags) => globalThis.axe.run(document, { resultTypes: ['violations'],
-		runOnly: { type: 'tag', values: tags }, rules: { 'target-size': { enabled: true } } }), WCAG);
+export const axeFaults = (page) => violationsOf(page, { runOnly: { type: 'tag', values: WCAG }, rules: { 'target-size': { enabled: true } } });
+
+// Those that depend on the colours alone: what is left to ask in the dark when axeFaults was asked in the light.
+export const colourFaults = (page) => violationsOf(page, { runOnly: ['color-contrast', 'link-in-text-block'] });
+
+async function violationsOf(page, options) {
+	await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+	if (!await page.evaluate(() => 'axe' in globalThis))
+		await page.evaluate(AXE);
+	const { violations } = await page.evaluate((options) => globalThis.axe.run(document, { resultTypes: ['violations'], ...options }), options);
 	const isException = (rule, node) => rule.id === 'target-size' && node.html.includes('class="line-number"');
 	return violations.flatMap((rule) => rule.nodes.filter((node) => !isException(rule, node)).slice(0, 3).map((node) =>
 		`${rule.id}: ${rule.help}: ${node.target.join(' ')}: ${node.html.slice(0, 160)} ${node.any.map((check) => check.message).join('; ').slice(0, 200)}`));
+}
+
+// The rules of HTML for a page as it was sent; what differs from the strictest set has its reason.
+const html = new HtmlValidate({ root: true, extends: ['html-validate:recommended', 'html-validate:document', 'html-validate:a11y'], rules: {
+	'doctype-style': ['error', { style: 'lowercase' }], // both are HTML; one of them everywhere
+	'no-inline-style': ['error', { allowedProperties: [] }], // the policy of the content forbids it
+	'meta-refresh': 'off', // within noscript: a page with something running loads itself anew where live.js cannot; it never leads elsewhere
+	'prefer-native-element': ['error', { exclude: ['region'] }], // the box of a wide table scrolls and so is a region that takes the focus, and no section
+	'require-sri': 'off', // nothing comes from another host
+	'form-dup-name': ['error', { shared: ['radio', 'button', 'reset', 'submit', 'checkbox'] }], // boxes of one choice share their name
+	'valid-id': ['error', { relaxed: true }], // HTML wants no more than that there is no space inside; files give their names
+	'void-style': 'off', // both are HTML; what is made of Markdown closes its <br />
+	'no-trailing-whitespace': 'off', // what people wrote may end a line with a space
+	'long-title': 'off', // a page is named after a leaderboard, whose name may have 64 characters
+} });
+
+export function htmlFaults(text) {
+	return html.validateStringSync(text).results.flatMap(({ messages }) => messages).map((message) =>
+		`is no good HTML, line ${message.line}, ${message.ruleId}: ${message.message} ${message.selector ?? ''}`);
 }
 
 export async function faultsOf(page) {

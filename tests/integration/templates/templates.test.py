@@ -2,6 +2,7 @@
 """The template compiler: what it refuses, with which sentence, and how what it lets through is escaped."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -176,6 +177,31 @@ def blocks_branches_loops_and_other_templates_work():
 	prints('<input{{if *x}} checked{{end}}>', "<input checked>\n", "a")
 	prints("{{template bold(const char *x)}}\n<b>{{x}}</b>\n{{end}}\n{{template page(const char *x)}}\n<p>\n{{call bold(x)}}\n</p>\n{{end}}\n",
 		"<p>\n<b>&lt;</b>\n</p>\n", "<")
+
+
+# ---- the style sheet ----
+
+def read(*patterns):
+	return "".join(path.read_text() for pattern in patterns for path in sorted(ROOT.glob(pattern)))
+
+
+@test
+def every_class_of_the_style_sheet_stands_on_a_page():
+	selectors = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S))
+	classes = set(re.findall(r"\.([a-z][\w-]*)", selectors))
+	assert len(classes) > 100, classes
+	pages = read("templates/*.html", "cgi/*.c", "static/*.js", "static/errors/*.html")
+	printed = {f"line-{number}" for number in range(1, 11)} | {"right", "center"}  # "line-%d" of a chart; the columns of a table in Markdown
+	equal([name for name in sorted(classes - printed) if not re.search(rf"(?<![\w-]){name}(?![\w-])", pages)], [])
+
+
+@test
+def no_selector_of_the_style_sheet_stands_twice():
+	sheet = re.sub(r"/\*.*?\*/", "", read("static/style.css"), flags=re.S)
+	for _ in range(2):  # what stands in a condition is said once more with a reason
+		sheet = re.sub(r"@[^{;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
+	selectors = [" ".join(selector.split()) for selector in re.findall(r"([^{}]+)\{", sheet)]
+	equal([selector for selector in selectors if selectors.count(selector) > 1], [])
 
 
 sys.exit(run())

@@ -1,0 +1,236 @@
+// What people do with Podium, with Tab, Shift, Enter, Space, the arrows and letters alone, with scripts and without: the focus is
+// always to be seen, goes forward, is caught nowhere, and stays where it is when the page changes by itself.
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { closeBrowser, createLeaderboard, logIn, logInAsAdmin, PASSWORD, register, RIGHT, scene, SLOW, submit, verdictOf, visit } from './visitor.mjs';
+
+after(closeBrowser);
+
+const BOARD = 'keys', WAITING = 'keys_waiting', MOST_STOPS = 250;
+
+let furnished;
+
+// Once for this file: two leaderboards, one of them with a device that nobody offers, and three results of two participants.
+function furnish() {
+	furnished ??= (async () => {
+		const { page, context } = await visit({ watch: false });
+		await logInAsAdmin(page);
+		await createLeaderboard(page, BOARD);
+		await createLeaderboard(page, WAITING, { others: 'H200' });
+		const ids = [];
+		for (const name of ['ada', 'bob']) {
+			await context.clearCookies();
+			await register(page, name);
+			for (const mode of name === 'ada' ? ['Ranked', 'Test'] : ['Ranked']) {
+				ids.push(await submit(page, BOARD, { code: RIGHT, mode }));
+				assert.equal(await verdictOf(page), 'passed');
+			}
+		}
+		await context.close();
+		return ids;
+	})();
+	return furnished;
+}
+
+// ---- the focus ----
+
+// What has the focus, and whether it shows that and comes after the one before; runs in the page. Nothing, when Tab has left the
+// page, or has come round to its first stop, as it does in a browser without a frame.
+function describeFocus() {
+	const element = document.activeElement;
+	if (!element || element === document.body || (element.matches('.skip') && window.lastFocused))
+		return window.lastFocused = null;
+	const style = getComputedStyle(element), box = element.getBoundingClientRect(), faults = [];
+	const what = element.id || element.name || element.getAttribute('aria-label') || element.textContent.trim().slice(0, 40);
+	if (style.outlineStyle === 'none' || !(parseFloat(style.outlineWidth) > 0))
+		faults.push(`"${what}" shows no mark of the focus`);
+	if (box.width === 0 || box.height === 0 || box.right <= 0 || box.left >= innerWidth || box.bottom <= 0 || box.top >= innerHeight)
+		faults.push(`"${what}" has the focus and is out of sight`);
+	const last = window.lastFocused;
+	if (last?.isConnected && last !== element && !(last.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING))
+		faults.push(`"${what}" comes before the one that had the focus`);
+	window.lastFocused = element;
+	return { what, faults };
+}
+
+async function step(page) {
+	await page.keyboard.press('Tab');
+	const focus = await page.evaluate(describeFocus);
+	assert.deepEqual(focus?.faults ?? [], []);
+	return focus?.what ?? null;
+}
+
+const hasFocus = (locator) => locator.evaluate((element) => element === document.activeElement);
+
+// Goes on with Tab until the element has the focus.
+async function tabTo(page, locator) {
+	await locator.waitFor();
+	for (let i = 0; i < MOST_STOPS; i++) {
+		if (await hasFocus(locator))
+			return;
+		assert.notEqual(await step(page), null, `Tab left the page before ${locator}`);
+	}
+	assert.fail(`Tab does not lead to ${locator}`);
+}
+
+async function press(page, locator, key = 'Enter') {
+	await tabTo(page, locator);
+	await page.keyboard.press(key);
+}
+
+async function type(page, locator, text) {
+	await tabTo(page, locator);
+	await page.keyboard.insertText(text);
+}
+
+// Among the radios of one name, with the arrows.
+async function choose(page, name, value) {
+	const group = page.locator(`input[type=radio][name=${name}]`), wanted = page.locator(`input[type=radio][name=${name}][value="${value}"]`);
+	for (let i = 0; i < MOST_STOPS && !await group.evaluateAll((all) => all.includes(document.activeElement)); i++)
+		assert.notEqual(await step(page), null, `Tab does not lead to ${name}`);
+	await page.keyboard.press('Space');
+	for (let i = 0; i < MOST_STOPS && !await wanted.isChecked(); i++)
+		await page.keyboard.press('ArrowDown');
+	assert.ok(await hasFocus(wanted));
+}
+
+const main = (page) => page.locator('main');
+const button = (page, name) => main(page).getByRole('button', { name });
+
+async function enterAs(page, name) {
+	await page.goto('/');
+	await press(page, page.getByRole('link', { name: 'Log in' }));
+	await page.waitForURL('**/login**');
+	await page.waitForFunction(() => document.activeElement?.id === 'name');
+	await page.keyboard.insertText(name);
+	await page.keyboard.press('Tab');
+	assert.ok(await hasFocus(page.getByLabel('Password')));
+	await page.keyboard.insertText(PASSWORD);
+	await page.keyboard.press('Enter');
+	await page.locator('.who').getByRole('link', { name, exact: true }).waitFor();
+}
+
+// ---- flows ----
+
+for (const scripts of [true, false]) {
+	const how = scripts ? 'with scripts' : 'without scripts';
+
+	scene(`a participant logs in, submits, cancels and logs out with the keyboard alone, ${how}`, async (come) => {
+		await furnish();
+		const page = await come({ scripts });
+		await enterAs(page, 'ada');
+		await press(page, main(page).getByRole('link', { name: WAITING, exact: true }));
+		await page.waitForURL(`**/leaderboard/${WAITING}`);
+		await press(page, main(page).getByRole('link', { name: 'Submit', exact: true }));
+		await page.waitForURL(`**/leaderboard/${WAITING}/submit`);
+		await type(page, page.getByLabel('or pasted code'), RIGHT);
+		await choose(page, 'mode', 'ranked');
+		const device = page.getByRole('checkbox', { name: /^H200/ });
+		if (!await device.isChecked())
+			await press(page, device, 'Space');
+		await press(page, button(page, 'Submit'));
+		await page.waitForURL(/\/submission\/\d+$/);
+		await press(page, main(page).getByRole('link', { name: /^Cancel/ }));
+		await page.waitForURL(/\/cancel$/);
+		await press(page, button(page, /^Cancel submission/));
+		await page.waitForURL(/\/submission\/\d+(\?|$)/);
+		assert.equal(await verdictOf(page), 'cancelled');
+		await press(page, page.getByRole('button', { name: 'Log out' }));
+		await page.getByRole('link', { name: 'Log in' }).waitFor();
+	});
+
+	scene(`a reader filters a ranking, and compares two of the history, with the keyboard alone, ${how}`, async (come) => {
+		const [first, second] = await furnish(), page = await come({ scripts });
+		await enterAs(page, 'ada');
+		await page.goto(`/leaderboard/${BOARD}`);
+		await type(page, page.getByLabel('User'), 'ada');
+		await tabTo(page, page.getByLabel('Submitted'));
+		await page.keyboard.press('ArrowDown');
+		assert.notEqual(await page.getByLabel('Submitted').inputValue(), '');
+		await press(page, button(page, 'Filter'));
+		await page.waitForURL(/user=ada/);
+		assert.equal(await main(page).locator('.ranking').getByRole('link', { name: 'ada', exact: true }).count(), 1);
+		assert.equal(await main(page).locator('.ranking').getByRole('link', { name: 'bob', exact: true }).count(), 0);
+		await press(page, main(page).getByRole('link', { name: 'Show all' }));
+		await page.waitForURL((address) => !address.search.includes('user=ada'));
+
+		await page.goto('/mine');
+		await choose(page, 'a', second);
+		await choose(page, 'b', first);
+		await press(page, button(page, 'Compare the two that are chosen'));
+		await page.waitForURL(({ pathname, searchParams }) => pathname === '/compare' && searchParams.get('a') === String(second)
+			&& searchParams.get('b') === String(first));
+	});
+
+	scene(`an admin announces something, ends it, and hides a leaderboard, with the keyboard alone, ${how}`, async (come) => {
+		await furnish();
+		const page = await come({ scripts }), text = `The machines rest, ${how}.`;
+		await logInAsAdmin(page);
+		await page.goto('/admin');
+		await press(page, main(page).getByRole('link', { name: 'Announcements' }));
+		await page.waitForURL('**/admin/announcements');
+		await type(page, page.getByLabel('What is announced'), text);
+		await press(page, button(page, 'Announce it'));
+		await page.getByRole('status').waitFor();
+		await press(page, page.getByRole('row', { name: text }).getByRole('button'), 'Space');
+		await page.getByRole('row', { name: text }).getByText('ended').waitFor();
+
+		for (const [visibility, words] of [['hidden', 'This is a preview'], ['public', 'Ranking']]) {
+			await page.goto(`/leaderboard/${WAITING}`);
+			await press(page, main(page).getByRole('link', { name: 'Publish', exact: true }));
+			await page.waitForURL('**/publishing');
+			await choose(page, 'visibility', visibility);
+			await press(page, button(page, 'Save'));
+			await page.getByText('It was saved.').waitFor();
+			await page.goto(`/leaderboard/${WAITING}`);
+			await page.getByText(words).first().waitFor();
+		}
+	});
+}
+
+// ---- every page ----
+
+scene('Tab goes through each page, once, and out of it; the first stop leads to the content', async (come) => {
+	const [first, second] = await furnish(), page = await come();
+	await logInAsAdmin(page);
+	for (const path of ['/', `/leaderboard/${BOARD}`, `/leaderboard/${BOARD}?view=shapes`, `/leaderboard/${BOARD}/submit`, `/leaderboard/${BOARD}/task`, `/submission/${first}`,
+		`/compare?a=${first}&b=${second}`, '/queue', '/mine', '/user/ada', '/account/tokens', '/admin', '/admin/users', '/admin/audit', '/admin/workers', '/admin/rejudgings', '/admin/invites',
+		`/admin/leaderboard/${BOARD}/edit`, `/admin/submission/${first}`]) {
+		await page.goto(path);
+		await page.evaluate(() => document.activeElement?.blur());
+		assert.equal(await step(page), 'Skip to the content', path);
+		let stops = 0;
+		while (await step(page) !== null)
+			assert.ok(++stops < MOST_STOPS, `${path} does not let the focus go`);
+		assert.ok(stops > 5, `${path} has ${stops} stops`);
+		await page.goto(path);
+		await page.evaluate(() => document.activeElement?.blur());
+		await page.keyboard.press('Tab');
+		await page.keyboard.press('Enter');
+		await page.waitForURL('**#main');
+		await page.keyboard.press('Tab');
+		assert.ok(await page.evaluate(() => document.getElementById('main').contains(document.activeElement) || !document.querySelector('main a, main button, main input')), path);
+	}
+});
+
+scene('a page that changes by itself leaves the focus where it is', async (come) => {
+	await furnish();
+	const author = await come(), page = await come(), queue = await come();
+	await logIn(author, 'bob');
+	await logIn(page, 'bob');
+	await queue.goto('/queue');
+	await tabTo(queue, queue.getByRole('region', { name: 'Workers and devices' }));
+	const id = await submit(author, BOARD, { code: SLOW, mode: 'Test' });
+	await page.goto(`/submission/${id}`);
+	await tabTo(page, button(page, 'Copy'));
+	await queue.getByRole('link', { name: String(id), exact: true }).waitFor();
+	assert.ok(await hasFocus(queue.getByRole('region', { name: 'Workers and devices' })));
+	await author.goto(`/submission/${id}`);
+	await tabTo(author, author.getByRole('link', { name: 'Queue' }));
+	assert.equal(await verdictOf(page), 'passed');
+	assert.ok(await hasFocus(button(page, 'Copy')));
+	await queue.getByRole('link', { name: String(id), exact: true }).waitFor({ state: 'detached' });
+	assert.ok(await hasFocus(queue.getByRole('region', { name: 'Workers and devices' })));
+	assert.equal(await verdictOf(author), 'passed');
+	assert.ok(await hasFocus(author.getByRole('link', { name: 'Queue' })));
+});
