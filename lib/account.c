@@ -62,9 +62,10 @@ static const struct statement DELETE_BLOB = COMMAND(
 	"DELETE FROM blobs WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = blobs.sha256) "
 	"AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = blobs.sha256)");
 
-/* What a task's own samples take is the task's. */
+/* What a task's own samples took in a dry run is the task's. */
 static const struct statement KEEP_BASELINES = COMMAND(
-	"UPDATE baselines b JOIN jobs j ON j.id = b.job_id SET b.job_id = NULL, b.submission_id = NULL WHERE j.user_id = ?");
+	"UPDATE baselines b JOIN jobs j ON j.id = b.job_id JOIN submissions s ON s.id = j.submission_id AND s.dry_run "
+	"SET b.job_id = NULL, b.submission_id = NULL WHERE j.user_id = ?");
 static const struct statement DELETE_SUBMISSIONS = COMMAND(
 	"DELETE FROM submissions WHERE user_id = ? AND id NOT IN (SELECT r.submission_id FROM ranking r WHERE r.user_id = submissions.user_id)");
 static const struct statement EMPTY_SUBMISSIONS = COMMAND(

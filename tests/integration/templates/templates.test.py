@@ -191,7 +191,8 @@ def every_class_of_the_style_sheet_stands_on_a_page():
 	classes = set(re.findall(r"\.([a-z][\w-]*)", selectors))
 	assert len(classes) > 100, classes
 	pages = read("templates/*.html", "cgi/*.c", "static/*.js", "static/errors/*.html")
-	printed = {f"line-{number}" for number in range(1, 11)} | {"right", "center"}  # "line-%d" of a chart; the columns of a table in Markdown
+	# "line-%d" and "mark-%s" of a chart; the columns of a table in Markdown
+	printed = {f"line-{number}" for number in range(1, 11)} | {"mark-bound", "mark-time", "right", "center"}
 	equal([name for name in sorted(classes - printed) if not re.search(rf"(?<![\w-]){name}(?![\w-])", pages)], [])
 
 
