@@ -50,7 +50,8 @@ def main():
 	site, crowd = open_site(ROOT / os.environ.get("B", "build/release"))
 	try:
 		print(f"Podium with {SIZE} submissions is at {site.url}/, the leaderboard with half of them at {site.url}/leaderboard/bench.\n"
-			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you user1:\n\n    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in {FOLDER.relative_to(ROOT)}.")
+			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you user1:\n\n"
+			f"    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in {FOLDER.relative_to(ROOT)}.")
 		signal.pause()
 	except KeyboardInterrupt:
 		pass

@@ -10,7 +10,8 @@ SET @now = UTC_TIMESTAMP(3), @admin = (SELECT id FROM users WHERE name = 'admin'
 SET SESSION group_concat_max_len = 1000000;
 
 -- Evenly spread, and the choices of one submission have nothing to do with each other.
-CREATE OR REPLACE FUNCTION one_of(n BIGINT, what VARCHAR(16), seq BIGINT) RETURNS BIGINT DETERMINISTIC NO SQL RETURN CRC32(CONCAT(what, ' ', seq)) % n;
+CREATE OR REPLACE FUNCTION one_of(n BIGINT, what VARCHAR(16), seq BIGINT) RETURNS BIGINT DETERMINISTIC NO SQL
+  RETURN CRC32(CONCAT(what, ' ', seq)) % n;
 
 -- The worker of this machine takes none of it.
 INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'bench' FROM workers;
@@ -20,12 +21,14 @@ INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'bench' FROM 
 INSERT INTO users (name, password_hash, created_at) SELECT CONCAT('user', seq), '!', @now - INTERVAL 300 DAY FROM seq_1_to_100000 WHERE seq <= @users;
 SET @first_user = (SELECT id FROM users WHERE name = 'user1') - 1;
 INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
-  SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' ', name), 256)), 256)), id, '192.0.2.1', 'Mozilla/5.0 (X11; Linux x86_64)', @now + INTERVAL 300 DAY FROM users;
+  SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' ', name), 256)), 256)), id, '192.0.2.1', 'Mozilla/5.0 (X11; Linux x86_64)',
+    @now + INTERVAL 300 DAY FROM users;
 UPDATE users SET must_change_password = FALSE WHERE id = @admin;
 INSERT INTO password_links (token_hash, user_id, made_by, expires_at)
   SELECT UNHEX(SHA2(UNHEX(SHA2(CONCAT(@secret, ' link ', name), 256)), 256)), id, 'admin', @now + INTERVAL 300 DAY FROM users;
 INSERT INTO blobs (sha256, size, content)
   SELECT UNHEX(SHA2(content, 256)), LENGTH(content), content FROM (SELECT CONCAT('# Source ', seq, '\nimport torch\n\n',
+    -- Long enough to be worth looking at: four kilobytes.
     REPEAT('def kernel(x: torch.Tensor, factor: float = 2.0) -> torch.Tensor:\n\treturn x.mul_(factor)  # in place\n\n', 40)) AS content FROM seq_0_to_999) sources;
 CREATE TEMPORARY TABLE sources (seq INT PRIMARY KEY, sha256 BINARY(32))
   SELECT ROW_NUMBER() OVER (ORDER BY sha256) - 1 AS seq, sha256 FROM blobs WHERE content LIKE '# Source %';
@@ -70,38 +73,46 @@ INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, reason, progress,
     IF(state = 'running', CONCAT('GPU-1-', id % 8), NULL), IF(state = 'running', UTC_TIMESTAMP(3) + INTERVAL 5 MINUTE, NULL),
     IF(state = 'done' AND verdict = 'passed' AND mode = 'ranked', score_ns, NULL), 1 + id % 7, 'isolated', 1, 1,
     submitted_at, IF(state = 'queued', NULL, submitted_at), IF(state = 'done', submitted_at + INTERVAL (4000 + id % 1000) * 1000 MICROSECOND, NULL)
-  FROM (SELECT s.id, s.user_id, s.mode, s.submitted_at, g.gpu, IF(s.id > @last - 400 AND g.gpu = 'H200', 'queued', IF(s.id > @last - 440 AND g.gpu = 'H200', 'running', 'done')) AS state,
-      IF(one_of(9, 'verdict', s.id), 'passed', 'wrong answer') AS verdict, (1000 + one_of(100003, g.gpu, s.id)) * (2 - (s.id - @first) / @submissions) AS score_ns
+  FROM (SELECT s.id, s.user_id, s.mode, s.submitted_at, g.gpu,
+      IF(s.id > @last - 400 AND g.gpu = 'H200', 'queued', IF(s.id > @last - 440 AND g.gpu = 'H200', 'running', 'done')) AS state,
+      IF(one_of(9, 'verdict', s.id), 'passed', 'wrong answer') AS verdict,
+      (1000 + one_of(100003, g.gpu, s.id)) * (2 - (s.id - @first) / @submissions) AS score_ns
     FROM submissions s JOIN (SELECT 'H200' AS gpu UNION SELECT 'CPU') g ON g.gpu = 'H200' OR s.id % 4 = 0 WHERE s.id >= @first) each_of;
 INSERT INTO stages (job_id, position, name, verdict, message, exit_code, duration_ms, command, stdout, stderr)
   SELECT j.id, 0, IF(s.mode = 'ranked', 'ranked', 'test'), j.verdict, '', 0, 4000, 'python eval.py', '', ''
   FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id >= @first AND j.state = 'done';
 INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, mean_ns, std_ns, err_ns, best_ns, worst_ns)
-  SELECT t.id, q.seq, CONCAT('size: ', q.seq + 1, '; seed: 1'), t.verdict, '', 100, j.score_ns * (q.seq + 1) / 2, 9, 0.9, j.score_ns / 2, j.score_ns * 2
+  SELECT t.id, q.seq, CONCAT('size: ', q.seq + 1, '; seed: 1'), t.verdict, '', 100,
+    j.score_ns * (q.seq + 1) / 2, 9, 0.9, j.score_ns / 2, j.score_ns * 2
   FROM jobs j JOIN stages t ON t.job_id = j.id JOIN seq_0_to_2 q WHERE j.submission_id >= @first;
-INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.txt', 0 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id >= @first AND j.user_id = @first_user + 1;
+INSERT INTO artifacts (stage_id, name, size)
+  SELECT MIN(t.id), 'profile-1.txt', 0 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id >= @first AND j.user_id = @first_user + 1;
 INSERT INTO artifact_parts (artifact_id, part, content) SELECT id, 0, UNHEX('1f8b08000000000000030300000000000000000000') FROM artifacts;
 
 -- Some are held, hidden, withdrawn, noted.
-UPDATE jobs SET held_at = finished_at, held_reason = 'It is faster than the device can be.' WHERE submission_id >= @first AND verdict = 'passed' AND id % 2000 = 0;
+UPDATE jobs SET held_at = finished_at, held_reason = 'It is faster than the device can be.'
+  WHERE submission_id >= @first AND verdict = 'passed' AND id % 2000 = 0;
 UPDATE submissions SET hidden_at = @now, hidden_reason = 'It is a copy.' WHERE id >= @first AND id % 1000 = 1;
 UPDATE submissions SET withdrawn_at = @now WHERE id >= @first AND id % 1000 = 2;
 UPDATE submissions SET note = 'with wider loads' WHERE id >= @first AND id % 10 = 3;
 
 -- Neighbours among each user's best times on `bench`, compared with each other.
 CREATE TEMPORARY TABLE best SELECT submission_id, job_id, task_version_id, ROW_NUMBER() OVER (ORDER BY score_ns) AS position
-  FROM (SELECT s.id AS submission_id, j.id AS job_id, s.task_version_id, j.score_ns, ROW_NUMBER() OVER (PARTITION BY s.user_id ORDER BY j.score_ns, s.id) AS turn
+  FROM (SELECT s.id AS submission_id, j.id AS job_id, s.task_version_id, j.score_ns,
+      ROW_NUMBER() OVER (PARTITION BY s.user_id ORDER BY j.score_ns, s.id) AS turn
     FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = 'H200' WHERE s.leaderboard_id = @leaderboard AND j.score_ns IS NOT NULL) jobs
   WHERE turn = 1 ORDER BY score_ns LIMIT 200;
 CREATE TEMPORARY TABLE next SELECT * FROM best;
-INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id, ratio, ratio_low, ratio_high)
+INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, challenger_job_id, incumbent_id, incumbent_job_id,
+    ratio, ratio_low, ratio_high)
   SELECT @leaderboard, a.task_version_id, 'H200', a.submission_id, a.job_id, b.submission_id, b.job_id, 0.998, 0.994, 1.003
   FROM best a JOIN next b ON b.position = a.position + 1;
 INSERT INTO jobs (comparison_id, user_id, gpu, priority, state, verdict) SELECT id, 0, 'H200', 1, 'done', 'passed' FROM comparisons;
 
 -- ---- the fleet: devices that are always there, as long as the server's events are on ----
 
-INSERT INTO workers (name, version, host, started_at, seen_at) SELECT CONCAT('rack', seq), '0.1.0', '{}', @now - INTERVAL 9 DAY, UTC_TIMESTAMP(3) FROM seq_1_to_8;
+INSERT INTO workers (name, version, host, started_at, seen_at)
+  SELECT CONCAT('rack', seq), '0.1.0', '{}', @now - INTERVAL 9 DAY, UTC_TIMESTAMP(3) FROM seq_1_to_8;
 INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at)
   SELECT w.id, CONCAT('GPU-', SUBSTR(w.name, 5), '-', q.seq), 'H200', 'NVIDIA H200', 150000000000, '580.1', '9.0', UTC_TIMESTAMP(3)
   FROM workers w JOIN seq_0_to_7 q WHERE w.name LIKE 'rack%';
@@ -116,15 +127,21 @@ INSERT INTO device_vitals (worker, uuid, minute, at, temperature_c, sm_mhz, memo
 -- ---- what admins have done ----
 
 INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail)
-  SELECT @now - INTERVAL (60000 - seq) MINUTE, @admin, 'admin', '192.0.2.1', ELT(seq % 5 + 1, 'submission.hide', 'user.ban', 'leaderboard.change', 'submission.note', 'worker.drain'),
+  SELECT @now - INTERVAL (60000 - seq) MINUTE, @admin, 'admin', '192.0.2.1', 
+    ELT(seq % 5 + 1, 'submission.hide', 'user.ban', 'leaderboard.change', 'submission.note', 'worker.drain'),
     CONCAT('user', one_of(@users, 'audit', seq)), 'What it was done for.' FROM seq_1_to_60000;
-INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) SELECT IF(seq = 0, NULL, @leaderboard + seq - 1), 'We measure the pages today.', @now - INTERVAL 1 DAY,
+INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by)
+  SELECT IF(seq = 0, NULL, @leaderboard + seq - 1), 'We measure the pages today.', @now - INTERVAL 1 DAY,
   IF(seq > 2, @now - INTERVAL 1 HOUR, NULL), 'admin' FROM seq_0_to_40;
 INSERT INTO invites (code, note, most_uses, created_by) SELECT CONCAT('BENCH-', seq), CONCAT('class ', seq), 30, @admin FROM seq_1_to_200;
-INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) SELECT @first_user + seq, l.id, l.task_version_id, 'H200', @first_user + 1
+INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id)
+  SELECT @first_user + seq, l.id, l.task_version_id, 'H200', @first_user + 1
   FROM seq_2_to_300 JOIN leaderboards l ON l.id = @leaderboard WHERE seq < @users;
-INSERT INTO rejudgings (leaderboard_id, scope, state, made_by) SELECT @leaderboard, CONCAT('the top 200 of H200, the ', seq, 'th time'), IF(seq = 30, 'open', 'discarded'), 'admin' FROM seq_1_to_30;
-INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT r.id, b.submission_id, 'H200', b.job_id FROM rejudgings r JOIN best b WHERE r.made_by = 'admin';
+INSERT INTO rejudgings (leaderboard_id, scope, state, made_by)
+  SELECT @leaderboard, CONCAT('the top 200 of H200, the ', seq, 'th time'), IF(seq = 30, 'open', 'discarded'), 'admin'
+  FROM seq_1_to_30;
+INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id)
+  SELECT r.id, b.submission_id, 'H200', b.job_id FROM rejudgings r JOIN best b WHERE r.made_by = 'admin';
 INSERT INTO jobs (rejudged_id, user_id, gpu, state, verdict, priority, score_ns, score_err_ns, engine, started_at, finished_at)
   SELECT a.id, s.user_id, 'H200', 'done', 'passed', 2, j.score_ns * 1.001, 1, 'isolated', @now, @now
   FROM rejudged_jobs a JOIN submissions s ON s.id = a.submission_id JOIN jobs j ON j.id = a.old_job_id;
@@ -138,6 +155,7 @@ INSERT INTO user_days (user_id, day, submissions)
   SELECT user_id, DATE(submitted_at), COUNT(*) FROM submissions WHERE id >= @first GROUP BY user_id, DATE(submitted_at);
 INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at)
   SELECT s.task_version_id, j.gpu, s.mode, '4000', 4000, MAX(j.finished_at)
-  FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id >= @first AND j.finished_at IS NOT NULL GROUP BY s.task_version_id, j.gpu, s.mode;
+  FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id >= @first AND j.finished_at IS NOT NULL
+  GROUP BY s.task_version_id, j.gpu, s.mode;
 DROP FUNCTION one_of;
 ANALYZE TABLE users, sessions, blobs, leaderboards, submissions, jobs, stages, measurements, comparisons, audit_log, job_times, user_days;

@@ -179,7 +179,8 @@ class Crowd:
 			"worker": "SELECT name FROM workers ORDER BY id LIMIT 1", "rejudging": "SELECT MAX(id) FROM rejudgings",
 		}
 		numbers = {name: one(question)[0] for name, question in finding.items()}
-		numbers["with_artifact"], numbers["artifact"] = one("SELECT j.submission_id, a.id FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id")
+		numbers["with_artifact"], numbers["artifact"] = one("SELECT j.submission_id, a.id FROM artifacts a "
+			"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id")
 		return {**numbers, "link": self.token("link user9").hex(), "upload": self.upload()}
 
 	def each(self):

@@ -268,6 +268,31 @@ static void a_suspended_connection_fails_at_once_until_it_is_resumed(void **stat
 	assert_int_equal(database_execute(connection, &SET_TEXT, &error, "i", (int64_t)1), 0);
 }
 
+static void assert_time_comes_back(struct arena *arena, int64_t number, int64_t at_ms)
+{
+	struct error error = {0};
+	struct thing thing;
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", number, 0.0, "", "", (size_t)0, at_ms), 0);
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", number), 0);
+	assert_int_equal(thing.at_ms, at_ms);
+}
+
+/* gmtime_r says what day is stored, so it and the reading agree over all years that the database knows. */
+static void a_time_comes_back_in_every_century(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	const int64_t begin = -30610224000000, end = 253402300799999, step = 1212345678901, day = 86400000;
+	int64_t number = 5000;
+	for (int64_t at = begin; at < end; at += step)
+		assert_time_comes_back(arena, number++, at);
+	static const int64_t march_firsts[] = { 951868800000, 4107542400000, 1709251200000, 1772323200000 }; /* 2000, 2100, 2024, 2026 */
+	for (size_t i = 0; i < sizeof march_firsts / sizeof *march_firsts; i++)
+		for (int64_t back = 0; back < 3; back++)
+			assert_time_comes_back(arena, number++, march_firsts[i] - back * day - 1);
+	assert_time_comes_back(arena, number, end);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_server_that_does_not_answer_is_given_up),
 		cmocka_unit_test(a_suspended_connection_fails_at_once_until_it_is_resumed),
 		cmocka_unit_test(a_lost_connection_is_opened_again_but_never_inside_a_transaction),
+		cmocka_unit_test(a_time_comes_back_in_every_century),
 	};
 	return cmocka_run_group_tests(tests, open_database, close_database);
 }

@@ -40,7 +40,8 @@ MORE_ROWS = {
 	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000, "/admin/leaderboard/*/diff": 70000,
 	"/admin/leaderboard/*/switch": 70000, "/admin/users": 10000, "/admin/rejudgings": 16000, "/leaderboard/*.csv": 10000,
 }
-MOST_KB = 100  # DESIGN, section 10
+MOST_KB = 100  # DESIGN, section 10, with
+BESIDE = ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg")
 
 
 def asked_since(begin):
@@ -123,7 +124,7 @@ def no_question_looks_at_more_than_a_bounded_number_of_rows():
 def no_first_visit_transfers_more_than_it_may():
 	size = lambda answer: len(answer.bytes)
 	zipped = {"Accept-Encoding": "gzip"}
-	beside = sum(size(crowd.client("anyone").get(path, **zipped)) for path in ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg"))
+	beside = sum(size(crowd.client("anyone").get(path, **zipped)) for path in BESIDE)
 	for who, route, address in crowd.each():
 		answer = fetch(who, address, **zipped)
 		if answer.headers["Content-Type"].startswith("text/html") and size(answer) + beside > MOST_KB * 1000:
