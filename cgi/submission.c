@@ -38,7 +38,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
 	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
-	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l"))
+	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_VERSION("v", "l"))
 /* The state is asked for again and again, and needs nothing of the task's definition, which is long. */
 static const struct statement SUBMISSION = SUBMISSION_WITH("NULL", "NULL", "NULL");
 static const struct statement SUBMISSION_AND_TASK = SUBMISSION_WITH("JSON_VALUE(v.definition, '$.flops')",
@@ -164,7 +164,8 @@ static bool is_owner(const struct request *request, const struct submission_row 
 static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
 {
 	int64_t id = path_number(request, 0);
-	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "ii", id, request->viewer.id);
+	int rc = !id ? ERROR_NOT_FOUND : database_row(request->db, request->arena, statement, row, request->error, "iii", id, request->viewer.id,
+		request->viewer.id);
 	if (!rc && row->hidden && !is_owner(request, row))
 		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;

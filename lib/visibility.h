@@ -13,6 +13,11 @@
 	"AND (seer.role = 'admin' OR seer.id = " leaderboard ".creator_id OR (" leaderboard ".visibility = 'closed' " \
 	"AND EXISTS (SELECT 1 FROM leaderboard_members seat WHERE seat.leaderboard_id = " leaderboard ".id AND seat.user_id = seer.id)))))"
 
+/* As above, with one `?`: the version of a task, where one may see its leaderboard. A draft is its creator's and admins', with
+ * the submissions that were tried on it. */
+#define SQL_MAY_SEE_VERSION(version, leaderboard) "(NOT " version ".draft OR EXISTS (SELECT 1 FROM users maker WHERE maker.id = ? " \
+	"AND (maker.role = 'admin' OR maker.id = " leaderboard ".creator_id)))"
+
 /* A part of a statement, true or false: the job ended while the leaderboard's public ranking stood still, so its times
  * are its author's, the creator's and admins' until the freeze is lifted. */
 #define SQL_IS_WITHHELD(leaderboard, job) "COALESCE(" leaderboard ".frozen_at < " job ".finished_at, FALSE)"

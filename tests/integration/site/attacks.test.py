@@ -54,10 +54,10 @@ def log_in(client, name):
 	ok(client.post("/login", [("name", name), ("password", PASSWORD)]))
 
 
-def task_zip():
+def task_zip(task=TASK):
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK)
+		pack.writestr("task.yml", task)
 		pack.writestr("eval.py", "")
 		pack.writestr("submission.py", "a = 1\n")
 	return archive.getvalue()
@@ -173,6 +173,20 @@ def its_author_finds_all_but_what_is_for_admins():
 	for time_in_words in HIDDEN.pattern.split(b"|")[-3:-1]:
 		assert re.search(time_in_words, text, re.S), time_in_words
 	lacks(text.decode(errors="replace"), "admincanary")
+
+
+@test
+def what_was_tried_on_a_draft_is_seen_by_those_who_see_the_draft():
+	ok(carl.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), ("keeps_version", "1")],
+		[("task", "task.zip", task_zip(TASK.replace("1024", "7777").replace("size: 1}", "size: 5}")))]))
+	ok(carl.post("/admin/leaderboard/small/dryrun?version=2", form="/admin/leaderboard/small/dryrun"))
+	tried = int(value("SELECT MIN(submission_id) FROM dry_run_entries"))
+	for client, status in ((anyone, 404), (ada, 404), (carl, 200), (admin, 200)):
+		for rest in ("", "/status"):
+			equal((rest, client.get(f"/submission/{tried}{rest}").status), (rest, status))
+		equal(client.get(f"/compare?a={tried}&b={made['plain']}").status, status)
+	equal(ada.get(f"/submission/{tried}/source").status, 404)
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE state = 'queued'")
 
 
 # ---- odd parameters ----
