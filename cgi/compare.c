@@ -26,7 +26,7 @@ static const struct column SIDE_COLUMNS[] = {
 };
 static const struct statement SIDES = SELECT(struct compare_side, SIDE_COLUMNS,
 	"SELECT " SIDE_FIELDS ", IF(" SQL_MAY_SEE_SOURCE("s", "l") ", b.content, NULL) AS source FROM " SIDE_TABLES("") " "
-	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " SQL_MAY_SEE("l") " AND " SQL_IS_SHOWN("s"));
+	"JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id IN (?, ?) AND " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l") " AND " SQL_IS_SHOWN("s"));
 /* By an index whose last column is the id; left alone, MariaDB would sort all that the user has sent. */
 static const struct statement RECENT = SELECT(struct compare_side, SIDE_COLUMNS,
 	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES("FORCE INDEX (submissions_history) ") " "
@@ -195,7 +195,7 @@ static int read_sides(struct request *request, struct compare_view *view, int64_
 {
 	struct compare_side *sides;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error, "iiiii", request->viewer.id, a_id, b_id,
+	int rc = database_rows(request->db, request->arena, &SIDES, &sides, &count, request->error, "iiiiii", request->viewer.id, a_id, b_id, request->viewer.id,
 		request->viewer.id, request->viewer.id);
 	for (size_t i = 0; !rc && i < count; i++) {
 		view->a = sides[i].id == a_id ? &sides[i] : view->a;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_digits = 18 }; /* of a number that surely fits 64 bits */
+enum { most_digits = 15 }; /* of a number that fits 64 bits for sure, also times the entries of a page */
 
 int paging_make(struct paging *paging, int64_t entries, int64_t per_page, int64_t page, struct error *error)
 {

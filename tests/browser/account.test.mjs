@@ -83,6 +83,27 @@ for (const scripts of [true, false]) {
 		await main(page).getByText('You have no tokens.').waitFor();
 	});
 
+	scene(`a new password revokes the tokens where the box is ticked ${how}`, async (come) => {
+		const page = await come({ scripts });
+		await register(page, `paul-${suffix}`);
+		await page.goto('/account');
+		const box = main(page).getByRole('checkbox', { name: /^Revoke the API token as well/ });
+		assert.equal(await box.count(), 0);
+		await tab(page, 'API tokens').click();
+		await fillAndSend(page, { Name: 'laptop' }, 'Make the token');
+		await tab(page, 'Password').click();
+		await box.check();
+		await look(page);
+		await fillAndSend(page, { 'Current password': 'not this one', 'New password, at least 8 characters': 'quite another one', 'New password again': 'quite another one' }, 'Change the password');
+		await main(page).getByText('This is not your current password.').waitFor();
+		assert.equal(await box.isChecked(), true);
+		await fillAndSend(page, { 'Current password': PASSWORD, 'New password, at least 8 characters': 'quite another one', 'New password again': 'quite another one' }, 'Change the password');
+		await main(page).getByText('every other session was ended, and every API token was revoked').waitFor();
+		await look(page);
+		await tab(page, 'API tokens').click();
+		await main(page).getByText('You have no tokens.').waitFor();
+	});
+
 	scene(`who was overtaken reads it, dismisses it, takes the data along and goes ${how}`, async (come) => {
 		const admin = await come({ scripts }), first = await come({ scripts }), second = await come({ scripts }), board = `account-${suffix}`;
 		await logInAsAdmin(admin);

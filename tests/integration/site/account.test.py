@@ -636,6 +636,38 @@ def nobody_comes_back_as_a_deleted_account():
 	equal((data["submissions"], data["announcements_made"], data["audit_log_by_you"], data["audit_log_about_you"]), ([], [], [], []))
 
 
+# ---- what it costs ----
+
+def rows_read(client, path):
+	"""How many rows the database looks at for a page; of several tries the least, since the worker reads as well."""
+	count, reads = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'", []
+	for _ in range(5):
+		before = number_of(count)
+		answer = client.get(path)
+		reads.append(number_of(count) - before)
+		equal((path, answer.status), (path, 200))
+	return min(reads)
+
+
+@test
+def among_the_data_of_many_the_pages_read_ones_own_alone():
+	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('many', seq), 'none' FROM seq_1_to_3000;
+		INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) SELECT UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), u.id, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY
+			FROM users u, seq_1_to_3 WHERE u.name LIKE 'many%';
+		INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT u.id, seq, 'podium_', UNHEX(SHA2(CONCAT(u.id, '-', seq), 256)), 'read'
+			FROM users u, seq_1_to_3 WHERE u.name LIKE 'many%';
+		INSERT INTO user_days (user_id, day, submissions) SELECT id, '2026-01-01', 1 FROM users WHERE name LIKE 'many%';
+		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) SELECT id, name, '', 'user.role', name, '' FROM users WHERE name LIKE 'many%';
+		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT s.leaderboard_id, s.task_version_id, u.id, 'x.py', s.sha256, 'test'
+			FROM users u, submissions s WHERE u.name LIKE 'many%' AND s.id = (SELECT MIN(id) FROM submissions);
+		INSERT INTO jobs (submission_id, user_id, gpu, state) SELECT id, user_id, 'H200', 'done' FROM submissions WHERE file_name = 'x.py';
+		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM users u, leaderboards l WHERE u.name LIKE 'many%' AND l.name = 'other';
+		ANALYZE TABLE users, sessions, api_tokens, audit_log, submissions, jobs, leaderboard_members""")
+	for path, most in (("/account", 100), ("/account/sessions", 100), ("/account/tokens", 100), ("/account/data", 100), ("/account/delete", 200), ("/account/export", 700)):
+		read = rows_read(bob, path)
+		assert read <= most, f"{path} read {read} rows"
+
+
 status = 1
 try:
 	status = run()

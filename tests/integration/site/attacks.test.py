@@ -6,7 +6,6 @@ import io
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import time
 import urllib.parse
@@ -54,10 +53,10 @@ def log_in(client, name):
 	ok(client.post("/login", [("name", name), ("password", PASSWORD)]))
 
 
-def task_zip():
+def task_zip(task=TASK):
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK)
+		pack.writestr("task.yml", task)
 		pack.writestr("eval.py", "")
 		pack.writestr("submission.py", "a = 1\n")
 	return archive.getvalue()
@@ -175,10 +174,29 @@ def its_author_finds_all_but_what_is_for_admins():
 	lacks(text.decode(errors="replace"), "admincanary")
 
 
+@test
+def what_was_tried_on_a_draft_is_seen_by_those_who_see_the_draft():
+	ok(carl.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), ("keeps_version", "1")],
+		[("task", "task.zip", task_zip(TASK.replace("1024", "7777").replace("size: 1}", "size: 5}")))]))
+	ok(carl.post("/admin/leaderboard/small/dryrun?version=2", form="/admin/leaderboard/small/dryrun"))
+	tried = int(value("SELECT MIN(submission_id) FROM dry_run_entries"))
+	for client, status in ((anyone, 404), (ada, 404), (carl, 200), (admin, 200)):
+		for rest in ("", "/status"):
+			equal((rest, client.get(f"/submission/{tried}{rest}").status), (rest, status))
+		equal(client.get(f"/compare?a={tried}&b={made['plain']}").status, status)
+	equal(ada.get(f"/submission/{tried}/source").status, 404)
+	sql("UPDATE jobs SET state = 'cancelled', verdict = 'cancelled', finished_at = UTC_TIMESTAMP(3) WHERE state = 'queued'")
+
+
 # ---- odd parameters ----
 
-ODD = ["9223372036854775807", "9223372036854775808", "-1", "0", "999999999999999999", "1e9", "NaN", "' OR 1=1 -- ", "\u00fcber", "\U0001f600", "<script>alert(1)</script>",
-	"0000-00-00", "9999-12-31", "10000-01-01 00:00", "2026-02-30", "../../etc/passwd", "\r\nX-Injected: 1", "%s%n", "x" * 3000, "\u202e", "=1+1"]
+ODD = ["9223372036854775807", "9223372036854775808", "-1", "0", "999999999999999999", "' OR 1=1 -- ", "\u00fcber", "\U0001f600", "<script>alert(1)</script>",
+	"0000-00-00", "9999-12-31", "10000-01-01 00:00", "2026-02-30", "../../etc/passwd", "\r\nX-Injected: 1", "x" * 3000]
+
+
+# What these forms do depends on a field, and each deed reads the others.
+ACTIONS = {"/admin/invites": ["make", "revoke"], "/admin/users": ["role", "link", "unban"], "/admin/workers": ["pause", "resume"], "/admin/announcements": ["make", "end"],
+	"/admin/submission/*": ["hold", "note"], "/admin/review": ["release", "reject"], "/admin/leaderboard/*/publishing": ["save", "remove"]}
 
 
 def parameter_names():
@@ -232,9 +250,8 @@ def odd_fields_of_a_form_are_answered_without_a_fault_and_change_nobodys_account
 	for pattern in patterns("POST"):
 		if pattern == "/logout":
 			continue
-		actions = set(re.findall(r'\{ "(\w+)", [a-z_]+ ?[},]', "".join(path.read_text() for path in (ROOT / "cgi").glob("*.c")))) & {"make", "revoke", "save", "role", "link", "resume", "pause"}
 		for odd in ODD:
-			for action in (odd, *sorted(actions)) if odd in ODD[:9] and pattern in ("/admin/invites", "/admin/users", "/admin/workers", "/admin/announcements") else (odd,):
+			for action in (odd, *ACTIONS.get(pattern, ())):
 				fields = [(name, action if name == "action" else odd) for name in names]
 				answer = admin.post(filled(pattern, None), fields, [("task", odd, b"x"), ("set", odd, b"x"), ("file", odd, b"x")], csrf=made["token"])
 				check_answer((pattern, odd), answer)
@@ -358,7 +375,7 @@ def hostile_text_that_is_stored_anywhere_runs_nowhere():
 	make_everything_hostile()
 	kinds = set()
 	for client in (anyone, ada, eve, carl, admin):
-		for address, answer in crawl(client, most=220):
+		for address, answer in crawl(client, most=170):
 			check_hostile(address, answer)
 			kinds.add(answer.headers["Content-Type"].split(";")[0])
 	equal(set(CHECKS) - kinds, set())
