@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { axeFaults, overflow, structureFaults } from './checks.mjs';
-import { closeBrowser, createLeaderboard, editLeaderboard, EVAL, logInAsAdmin, register, scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, editLeaderboard, EVAL, logInAsAdmin, register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -57,6 +57,37 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: `Remove guest_${name}` }).click();
 		await admin.getByText('It was saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+	});
+
+for (const scripts of [true, false])
+	scene(`a task is created hidden, tried out and published, ${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const admin = await come({ scripts }), guest = await come({ scripts });
+		const name = scripts ? 'tried' : 'tried_plainly';
+		await logInAsAdmin(admin);
+		await admin.goto('/admin/leaderboards/new');
+		await admin.getByLabel('Name', { exact: true }).fill(name);
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('Add **one**.'));
+		await admin.locator('input[name=gpu]').first().check();
+		await admin.getByRole('button', { name: 'Create it hidden' }).click();
+		await admin.waitForURL(`**/leaderboard/${name}`);
+		await admin.getByText('This is a preview').waitFor();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+		await admin.getByRole('link', { name: 'Dry run' }).click();
+		await admin.getByRole('button', { name: 'Start the dry run' }).click();
+		await admin.getByText('All 4 outcomes are as they must be.').waitFor({ timeout: RUN_LIMIT_MS });
+		await admin.getByText('reference.py has no function ref_kernel').waitFor();
+		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(), /wrong answer\s*as it must\s*[\d.]+ m?s\s*[\d.]+ MB/);
+		if (scripts)
+			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun?version=1`), []);
+		await admin.getByRole('link', { name: 'an empty file' }).click();
+		await admin.getByText('It belongs to the dry run of version 1').waitFor();
+		assert.equal((await guest.goto(admin.url())).status(), 404);
+		await admin.goto(`/leaderboard/${name}`);
+		await admin.getByRole('button', { name: 'Publish it to everybody' }).click();
+		await admin.waitForLoadState();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
+		await admin.goto('/mine');
+		assert.equal(await admin.getByRole('link', { name }).count(), 0);
 	});
 
 scene('a draft is compared with the version in use and switched to', async (come) => {

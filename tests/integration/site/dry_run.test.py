@@ -124,6 +124,8 @@ def the_report_has_the_time_and_the_memory_of_each_and_says_what_was_not_tried()
 	equal(len(rows), 7)
 	assert all(unit == "MB" for _, _, _, unit in rows), rows
 	lacks(page, "What was not tried")
+	status = carl.get("/admin/leaderboard/sound/dryrun/status?version=1").json
+	equal((status["state"], [job["verdict"] for job in status["jobs"]].count("passed")), ("done", 1))
 	lacks(page, "takes jobs just now")
 	equal(sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND peak_device_bytes IS NULL"),
 		sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"))
@@ -226,6 +228,8 @@ def what_cannot_be_tried_is_said():
 	contains(words, "No sample must pass either")
 	contains(words, "Samples: task.yml names none under podium: expected:.")
 	lacks(words, "the reference passed")
+	equal(carl.get("/admin/leaderboard/bare/dryrun/status?version=1").json["state"], "running")
+	equal(dora.get("/admin/leaderboard/bare/dryrun/status?version=1").status, 403)
 
 
 @test

@@ -146,6 +146,7 @@ ITS_OWN = {
 	"/admin/leaderboard/*/diff": ["/admin/leaderboard/small/diff"],
 	"/admin/leaderboard/*/switch": ["/admin/leaderboard/small/switch?version=1"],
 	"/admin/leaderboard/*/dryrun": ["/admin/leaderboard/small/dryrun"],
+	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 }
 ELSEWHERE = {
