@@ -15,6 +15,7 @@ static void count_rows(struct dry_run_view *view)
 	for (size_t i = 0; i < view->count; i++) {
 		const struct dry_run_row *row = &view->rows[i];
 		*(!dry_run_has_ended(row) ? &view->open : dry_run_is_met(row) ? &view->met : &view->unmet) += 1;
+		view->silent += dry_run_says_nothing(row);
 		view->has_device_memory |= row->peak_device_bytes != SQL_NULL_INTEGER;
 	}
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { axeFaults, overflow, structureFaults } from './checks.mjs';
-import { closeBrowser, createLeaderboard, editLeaderboard, EVAL, logInAsAdmin, register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, logInAsAdmin, register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -94,8 +94,8 @@ scene('a draft is compared with the version in use and switched to', async (come
 	const admin = await come();
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'versions');
-	await editLeaderboard(admin, 'versions', async () => {
-		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': `lang: py
+	await admin.goto('/admin/leaderboard/versions/edit');
+	await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': `lang: py
 description: Another.
 files:
   - {name: submission.py, source: "@SUBMISSION@"}
@@ -104,9 +104,9 @@ config: {main: eval.py}
 tests: [{number: 1}]
 benchmarks: [{number: 4444}]
 `, 'eval.py': EVAL.replace('became', 'turned into') }));
-		await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
-	});
-	await admin.goto('/admin/leaderboard/versions/versions');
+	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
+	await admin.getByRole('button', { name: 'Save' }).click();
+	await admin.getByText('Version 2 is a draft').waitFor();
 	await admin.getByRole('row', { name: /^2 draft/ }).getByRole('link', { name: /^Differences/ }).click();
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.locator('del', { hasText: 'became' }).waitFor();
