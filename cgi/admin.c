@@ -19,12 +19,13 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct admin_leaderboard, id), TEXT(struct admin_leaderboard, name), TEXT(struct admin_leaderboard, creator),
 	INTEGER(struct admin_leaderboard, creator_id), TIME(struct admin_leaderboard, deadline_ms),
 	INTEGER(struct admin_leaderboard, ended), INTEGER(struct admin_leaderboard, accepting),
+	INTEGER(struct admin_leaderboard, archived), TEXT(struct admin_leaderboard, visibility),
 	INTEGER(struct admin_leaderboard, version), INTEGER(struct admin_leaderboard, submissions),
 	TEXT(struct admin_leaderboard, gpus),
 };
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
 	"SELECT l.id, l.name, u.name AS creator, l.creator_id, l.deadline AS deadline_ms, "
-	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, v.number AS version, "
+	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.archived_at IS NOT NULL AS archived, l.visibility, v.number AS version, "
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id) AS gpus "

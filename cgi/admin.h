@@ -9,7 +9,8 @@
 struct admin_leaderboard {
 	int64_t id;
 	const char *name, *creator;       /* creator NULL: none, or deleted */
-	int64_t creator_id, deadline_ms, ended, accepting, version, submissions;
+	int64_t creator_id, deadline_ms, ended, accepting, archived, version, submissions;
+	const char *visibility;
 	const char *gpus;                 /* "H200, CPU"; NULL: none chosen */
 };
 

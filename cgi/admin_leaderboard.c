@@ -275,7 +275,10 @@ int action_leaderboard_edit(struct request *request)
 	if (!rc)
 		rc = leaderboard_update(request->db, request->arena, &leaderboard, &input.settings, input.task, &input.upload,
 			&input.stock, &actor, request->error);
-	return rc ? show_again(request, &leaderboard, &input, rc) : redirect(request, "/leaderboard/%s", leaderboard.name);
+	if (rc)
+		return show_again(request, &leaderboard, &input, rc);
+	return input.task && input.settings.keeps_version ? redirect(request, "/admin/leaderboard/%s/versions?done=kept", leaderboard.name)
+		: redirect(request, "/leaderboard/%s", leaderboard.name);
 }
 
 /* ---- delete ---- */

@@ -1,4 +1,4 @@
-/* Trying a version of a task out: starting it, and the report by device. */
+/* Trying a version of a task out: starting it, the report by device, and its state as JSON. */
 #include "cgi/dry_run.h"
 
 #include "cgi/admin_leaderboard.h"
@@ -15,6 +15,7 @@ static void count_rows(struct dry_run_view *view)
 	for (size_t i = 0; i < view->count; i++) {
 		const struct dry_run_row *row = &view->rows[i];
 		*(!dry_run_has_ended(row) ? &view->open : dry_run_is_met(row) ? &view->met : &view->unmet) += 1;
+		view->silent += dry_run_says_nothing(row);
 		view->has_device_memory |= row->peak_device_bytes != SQL_NULL_INTEGER;
 	}
 }
@@ -30,22 +31,34 @@ static void split_untried(struct arena *arena, struct dry_run_view *view)
 	}
 }
 
-static int show(struct request *request, const struct leaderboard *leaderboard, const char *problem)
+static int read_view(struct request *request, struct dry_run_view *view, struct error *error)
 {
 	struct dry_run_row *rows;
-	struct dry_run_view view = { .leaderboard = leaderboard, .problem = problem,
-		.version = query_number(request, "version", leaderboard->version_number) };
+	view->version = query_number(request, "version", view->leaderboard->version_number);
+	int rc = dry_run_read(request->db, request->arena, view->leaderboard->id, view->version, &rows, &view->count, error);
+	if (rc)
+		return rc;
+	view->rows = rows;
+	count_rows(view);
+	split_untried(request->arena, view);
+	return 0;
+}
+
+static int show(struct request *request, const struct leaderboard *leaderboard, const char *problem)
+{
+	struct dry_run_view view = { .leaderboard = leaderboard, .problem = problem };
 	struct error own = {0};
-	int rc = dry_run_read(request->db, request->arena, leaderboard->id, view.version, &rows, &view.count, &own);
+	int rc = read_view(request, &view, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
-	view.rows = rows;
-	count_rows(&view);
-	split_untried(request->arena, &view);
 	struct page page = page_make(request, arena_printf(request->arena, "Dry run of version %lld", (long long)view.version), "admin");
-	page.refresh_s = view.open ? reload_s : 0;
+	if (view.open) {
+		page.refresh_s = reload_s;
+		page.live_url = arena_printf(request->arena, "/admin/leaderboard/%s/dryrun/status?version=%lld", leaderboard->name,
+			(long long)view.version);
+	}
 	dry_run_page(&request->body, &page, &view);
 	return 0;
 }
@@ -55,6 +68,23 @@ int page_dry_run(struct request *request)
 	struct leaderboard leaderboard;
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	return rc ? rc : show(request, &leaderboard, NULL);
+}
+
+/* What may change about the report while it is looked at, as JSON. */
+int page_dry_run_status(struct request *request)
+{
+	struct leaderboard leaderboard;
+	struct dry_run_view view = { .leaderboard = &leaderboard };
+	int rc = leaderboard_of_admin(request, &leaderboard);
+	if (!rc)
+		rc = read_view(request, &view, request->error);
+	if (rc)
+		return rc;
+	json_t *jobs = json_array();
+	for (size_t i = 0; i < view.count; i++)
+		json_array_append_new(jobs, json_pack("{s:I, s:s, s:s, s:s?}", "submission", (json_int_t)view.rows[i].submission_id, "gpu", view.rows[i].gpu,
+			"state", view.rows[i].state, "verdict", view.rows[i].verdict));
+	return respond_json(request, json_pack("{s:s, s:o}", "state", view.open ? "running" : "done", "jobs", jobs));
 }
 
 int action_dry_run(struct request *request)

@@ -157,10 +157,27 @@ int action_invites(struct request *request)
 
 /* ---- entering one ---- */
 
+enum { most_memberships = 200 };
+static const struct column MEMBERSHIP_COLUMNS[] = { TEXT(struct membership, leaderboard) };
+static const struct statement MEMBERSHIPS = SELECT(struct membership, MEMBERSHIP_COLUMNS,
+	"SELECT l.name AS leaderboard FROM leaderboard_members m JOIN leaderboards l ON l.id = m.leaderboard_id "
+	"WHERE m.user_id = ? AND l.visibility = 'closed' ORDER BY l.name LIMIT ?");
+
 static int show_join(struct request *request, const char *code)
 {
-	struct join_form form = { code, form_error(request, "code") };
+	struct join_form form = { .code = code, .code_error = form_error(request, "code") };
+	struct membership *memberships;
+	struct error own = {0};
+	int rc = database_rows(request->db, request->arena, &MEMBERSHIPS, &memberships, &form.membership_count, &own, "ii", request->viewer.id,
+		(int64_t)most_memberships);
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
+	form.memberships = memberships;
 	struct page page = page_make(request, "Enter an invite code", "leaderboards");
+	if (request_query(request, "done"))
+		page.notice = "The code was accepted. You are a member of the leaderboards that it is for.";
 	join_page(&request->body, &page, &form);
 	return 0;
 }
@@ -189,7 +206,7 @@ int action_join(struct request *request)
 	if (!rc)
 		rc = invite_redeem(request->db, request->arena, code, request->viewer.id, &boards, &count, request->error);
 	if (!rc)
-		return count == 1 ? redirect(request, "/leaderboard/%s", boards->name) : redirect(request, "/");
+		return count == 1 ? redirect(request, "/leaderboard/%s", boards->name) : redirect(request, "/join?done=1");
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;

@@ -70,7 +70,7 @@ handler page_archive;
 /* versions.c: versions of a task, cloning */
 handler page_versions, page_version_diff, page_switch, action_switch, page_clone, action_clone;
 /* dry_run.c: trying a version of a task out */
-handler page_dry_run, action_dry_run;
+handler page_dry_run, page_dry_run_status, action_dry_run;
 /* health.c */
 handler page_healthz;
 

@@ -26,6 +26,10 @@ struct invites_view {
 
 struct archive_row { const char *name, *language; int64_t deadline_ms, archived_at_ms; };
 
-struct join_form { const char *code, *code_error; };
+struct membership { const char *leaderboard; };  /* of a closed leaderboard */
+struct join_form {
+	const char *code, *code_error;
+	const struct membership *memberships; size_t membership_count; /* the visitor's */
+};
 
 #endif

@@ -92,6 +92,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/admin/leaderboard/*/clone", page_clone, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/clone", action_clone, CREATORS, form_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/dryrun", page_dry_run, CREATORS, 0 },
+	{ METHOD_GET, "/admin/leaderboard/*/dryrun/status", page_dry_run_status, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/dryrun", action_dry_run, CREATORS, form_bytes },
 	{ METHOD_GET, "/admin/invites", page_invites, CREATORS, 0 },
 	{ METHOD_POST, "/admin/invites", action_invites, CREATORS, form_bytes },

@@ -57,6 +57,18 @@ static int find_version(struct request *request, const struct leaderboard *leade
 	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no version with this number.", leaderboard->name);
 }
 
+/* After something was done elsewhere; NULL: nothing was. */
+static const char *versions_notice(struct request *request, const struct leaderboard *leaderboard, const struct version_row *newest)
+{
+	const char *done = request_query(request, "done");
+	if (!done)
+		return NULL;
+	if (strcmp(done, "kept") != 0)
+		return arena_printf(request->arena, "Submissions run against version %lld from now on.", (long long)leaderboard->version_number);
+	return newest->draft ? arena_printf(request->arena, "It was saved. Version %lld is a draft: look at what differs, make a dry run, and switch to it "
+		"when it is ready.", (long long)newest->number) : "It was saved. The task runs as before, so there is no draft of it.";
+}
+
 int page_versions(struct request *request)
 {
 	struct leaderboard leaderboard;
@@ -67,9 +79,7 @@ int page_versions(struct request *request)
 		return rc;
 	view.versions = versions;
 	struct page page = page_make(request, arena_printf(request->arena, "Versions of %s", leaderboard.name), "admin");
-	if (request_query(request, "done"))
-		page.notice = arena_printf(request->arena, "Submissions run against version %lld from now on.",
-			(long long)leaderboard.version_number);
+	page.notice = versions_notice(request, &leaderboard, versions);
 	versions_page(&request->body, &page, &view);
 	return 0;
 }

@@ -23,7 +23,8 @@ static const char EMPTY_FILE[] = "an empty file";
 /* What a careless check lets pass. An answer in the shape of the last tensor needs one; it says so where there is none. */
 #define NO_TENSOR "the data of this task have no tensor"
 #define LIKE_LAST_TENSOR(function) \
-	"import torch\n\n\ndef custom_kernel(data):\n    parts = data.values() if isinstance(data, dict) else data if isinstance(data, (tuple, list)) else [data]\n" \
+	"import torch\n\n\ndef custom_kernel(data):\n" \
+	"    parts = data.values() if isinstance(data, dict) else data if isinstance(data, (tuple, list)) else [data]\n" \
 	"    tensors = [part for part in parts if isinstance(part, torch.Tensor)]\n    if not tensors:\n        raise TypeError('" NO_TENSOR "')\n" \
 	"    return torch." function "(tensors[-1])\n"
 static const struct entry TRIVIAL_PY[] = {
@@ -60,7 +61,8 @@ static const struct statement REFERENCES = SELECT(struct sample, SAMPLE_COLUMNS,
 
 static const struct statement INSERT_RUN = COMMAND("INSERT INTO dry_runs (task_version_id, started_by, untried) VALUES (?, ?, ?)");
 static const struct statement INSERT_SUBMISSION = COMMAND(
-	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, practice, dry_run) VALUES (?, ?, ?, ?, ?, ?, TRUE, TRUE)");
+	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, practice, dry_run) "
+	"VALUES (?, ?, ?, ?, ?, ?, TRUE, TRUE)");
 /* Nobody's, so that whoever has started it waits no longer for his own. */
 static const struct statement INSERT_JOBS = COMMAND(
 	"INSERT INTO jobs (submission_id, user_id, gpu, priority) SELECT ?, 0, gpu, ? FROM leaderboard_gpus WHERE leaderboard_id = ? ORDER BY position");
@@ -75,7 +77,8 @@ static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct dry_run_row, devices), TEXT(struct dry_run_row, untried),
 };
 /* What the answer took, not its compiler; but what was never run has only that. */
-#define PEAK(column) "(SELECT COALESCE(MAX(IF(t.name = 'compile', NULL, t." column ")), MAX(t." column ")) FROM stages t WHERE t.job_id = j.id) AS " column
+#define PEAK(column) "(SELECT COALESCE(MAX(IF(t.name = 'compile', NULL, t." column ")), MAX(t." column ")) FROM stages t " \
+	"WHERE t.job_id = j.id) AS " column
 static const struct statement ROWS = SELECT(struct dry_run_row, ROW_COLUMNS,
 	"SELECT d.id AS dry_run_id, e.submission_id, d.started_at AS started_at_ms, d.started_by, e.purpose, e.expected, j.gpu, j.state, "
 	"  j.verdict, j.reason, TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) DIV 1000 AS took_ms, "

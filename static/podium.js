@@ -70,13 +70,13 @@
 	const asLocal = (at) => `${String(at.getFullYear()).padStart(4, "0")}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}T${clock(at)}`;
 	const minutesLater = (at, minutes) => new Date(at.getTime() + minutes * 60000);
 
-	// What is odd about a local time: clocks skip it, or show it twice, or it has passed.
+	// What is odd about a local time: clocks skip it, or show it twice.
 	const oddity = (typed, at) => {
 		if (typed && asLocal(at) !== typed)
 			return `There is no ${typed.slice(11)} on that day in ${zone}, because clocks go forward then; ${clock(at)} is taken.`;
 		if (typed && [30, 60].some((minutes) => asLocal(minutesLater(at, minutes)) === typed))
 			return `${typed.slice(11)} comes twice on that day in ${zone}, because clocks go back then; the first is taken.`;
-		return at < Date.now() ? "This time has passed already." : "";
+		return "";
 	};
 
 	const make = (tag, members) => Object.assign(document.createElement(tag), members);
@@ -88,7 +88,8 @@
 			const own = make("input", { id, type: "datetime-local", className: "short" });
 			const label = make("label", { htmlFor: id, className: "hint", textContent: `The same in your zone, ${zone}` });
 			const tell = (typed, at) => {
-				told.textContent = isNaN(at) ? "" : oddity(typed, at);
+				const past = input.name !== "frozen" && at < Date.now() ? "This time has passed already." : ""; // a freeze may begin then
+				told.textContent = isNaN(at) ? "" : oddity(typed, at) || past;
 				told.hidden = !told.textContent;
 			};
 			const show = () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { axeFaults, overflow, structureFaults } from './checks.mjs';
-import { closeBrowser, createLeaderboard, editLeaderboard, EVAL, logInAsAdmin, register, scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, logInAsAdmin, register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -63,12 +63,43 @@ for (const scripts of [true, false])
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
 	});
 
+for (const scripts of [true, false])
+	scene(`a task is created hidden, tried out and published, ${scripts ? 'with' : 'without'} scripts`, async (come) => {
+		const admin = await come({ scripts }), guest = await come({ scripts });
+		const name = scripts ? 'tried' : 'tried_plainly';
+		await logInAsAdmin(admin);
+		await admin.goto('/admin/leaderboards/new');
+		await admin.getByLabel('Name', { exact: true }).fill(name);
+		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('Add **one**.'));
+		await admin.locator('input[name=gpu]').first().check();
+		await admin.getByRole('button', { name: 'Create it hidden' }).click();
+		await admin.waitForURL(`**/leaderboard/${name}`);
+		await admin.getByText('This is a preview').waitFor();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+		await admin.getByRole('link', { name: 'Dry run' }).click();
+		await admin.getByRole('button', { name: 'Start the dry run' }).click();
+		await admin.getByText('All 4 outcomes are as they must be.').waitFor({ timeout: RUN_LIMIT_MS });
+		await admin.getByText('reference.py has no function ref_kernel').waitFor();
+		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(), /wrong answer\s*as it must\s*[\d.]+ m?s\s*[\d.]+ MB/);
+		if (scripts)
+			assert.deepEqual(await owes(admin, `/admin/leaderboard/${name}/dryrun?version=1`), []);
+		await admin.getByRole('link', { name: 'an empty file' }).click();
+		await admin.getByText('It belongs to the dry run of version 1').waitFor();
+		assert.equal((await guest.goto(admin.url())).status(), 404);
+		await admin.goto(`/leaderboard/${name}`);
+		await admin.getByRole('button', { name: 'Publish it to everybody' }).click();
+		await admin.waitForLoadState();
+		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
+		await admin.goto('/mine');
+		assert.equal(await admin.getByRole('link', { name }).count(), 0);
+	});
+
 scene('a draft is compared with the version in use and switched to', async (come) => {
 	const admin = await come();
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, 'versions');
-	await editLeaderboard(admin, 'versions', async () => {
-		await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': `lang: py
+	await admin.goto('/admin/leaderboard/versions/edit');
+	await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': `lang: py
 description: Another.
 files:
   - {name: submission.py, source: "@SUBMISSION@"}
@@ -77,9 +108,9 @@ config: {main: eval.py}
 tests: [{number: 1}]
 benchmarks: [{number: 4444}]
 `, 'eval.py': EVAL.replace('became', 'turned into') }));
-		await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
-	});
-	await admin.goto('/admin/leaderboard/versions/versions');
+	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
+	await admin.getByRole('button', { name: 'Save' }).click();
+	await admin.getByText('Version 2 is a draft').waitFor();
 	await admin.getByRole('row', { name: /^2 draft/ }).getByRole('link', { name: /^Differences/ }).click();
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
 	await admin.locator('del', { hasText: 'became' }).waitFor();

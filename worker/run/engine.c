@@ -47,8 +47,11 @@ static void tell_printed(struct evaluation *evaluation)
 /* When the harness reports a case, the device has been busy with it until just now. */
 static void look_at_device(struct evaluation *evaluation)
 {
+	struct gauge *gauge = evaluation->run->gauge;
+	const char *uuid = evaluation->run->job->device.uuid;
 	struct gauge_reading reading;
-	if (!gauge_read(evaluation->run->gauge, evaluation->run->job->device.uuid, &reading))
+	evaluation->used_bytes = fmax(evaluation->used_bytes, gauge_used_bytes(gauge, uuid)); /* which takes the other where one is NAN */
+	if (!evaluation->kind->is_timed || !gauge_read(gauge, uuid, &reading))
 		return;
 	if (evaluation->is_measured)
 		gauge_merge(&evaluation->busy, &reading);
@@ -142,6 +145,7 @@ void evaluation_open_results(struct evaluation *evaluation)
 	evaluation->results.is_judge = evaluation->run->engine == ENGINE_ISOLATED;
 	evaluation->told = 0;
 	evaluation->is_measured = false;
+	evaluation->used_bytes = NAN;
 }
 
 void evaluation_look_before(struct evaluation *evaluation)
@@ -265,7 +269,7 @@ static int evaluate(struct run *run, struct stage *stage, struct profiler *profi
 	if (!rc && !stage->kind->is_profiled)
 		evaluation_send_cases(&evaluation, stage);
 	stage->nonce = evaluation.results.nonce;
-	stage->peak_device_bytes = evaluation.is_measured && isfinite(evaluation.busy.used_bytes) ? (int64_t)evaluation.busy.used_bytes : 0;
+	stage->peak_device_bytes = isfinite(evaluation.used_bytes) ? (int64_t)evaluation.used_bytes : 0;
 	results_close(&evaluation.results);
 	return rc;
 }

@@ -37,6 +37,7 @@ struct evaluation {
 	bool has_gauge;
 	bool is_measured;            /* it told something while cases ended */
 	struct gauge_reading busy;   /* then the worst of it */
+	double used_bytes;           /* the most of the device's memory that was in use when a case had ended; NAN: it does not tell */
 };
 
 /* Runs all stages of the job. Sends every event but "environment" and "verdict". The caller frees the judgement's message. */

@@ -66,9 +66,8 @@ bool gauge_read(struct gauge *gauge, const char *uuids, struct gauge_reading *re
 {
 	const struct nvml_gauge *nvml = &gauge->nvml;
 	struct nvmlDevice_st *device = find_device(gauge, uuids);
-	struct nvml_memory memory;
 	unsigned int value;
-	*reading = (struct gauge_reading){ NAN, NAN, NAN, NAN, NAN, 0 };
+	*reading = (struct gauge_reading){ NAN, NAN, NAN, NAN, 0 };
 	if (!device)
 		return false;
 	if (nvml->clock && !nvml->clock(device, NVML_SM_CLOCK, &value))
@@ -79,11 +78,16 @@ bool gauge_read(struct gauge *gauge, const char *uuids, struct gauge_reading *re
 		reading->temperature_c = value;
 	if (nvml->power && !nvml->power(device, &value))
 		reading->power_w = value / 1000.0;
-	if (nvml->device_memory && !nvml->device_memory(device, &memory))
-		reading->used_bytes = (double)memory.used;
 	if (!nvml->slowed || nvml->slowed(device, &reading->slowed))
 		reading->slowed = 0;
 	return true;
+}
+
+double gauge_used_bytes(struct gauge *gauge, const char *uuids)
+{
+	struct nvmlDevice_st *device = find_device(gauge, uuids);
+	struct nvml_memory memory;
+	return device && gauge->nvml.device_memory && !gauge->nvml.device_memory(device, &memory) ? (double)memory.used : NAN;
 }
 
 void gauge_merge(struct gauge_reading *worst, const struct gauge_reading *reading)
@@ -93,7 +97,6 @@ void gauge_merge(struct gauge_reading *worst, const struct gauge_reading *readin
 	worst->memory_mhz = fmin(worst->memory_mhz, reading->memory_mhz);
 	worst->temperature_c = fmax(worst->temperature_c, reading->temperature_c);
 	worst->power_w = fmax(worst->power_w, reading->power_w);
-	worst->used_bytes = fmax(worst->used_bytes, reading->used_bytes);
 	worst->slowed |= reading->slowed;
 }
 

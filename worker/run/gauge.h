@@ -14,7 +14,7 @@ struct gauge {
 };
 
 struct gauge_reading {
-	double sm_mhz, memory_mhz, temperature_c, power_w, used_bytes; /* NAN: it does not say */
+	double sm_mhz, memory_mhz, temperature_c, power_w; /* NAN: it does not say */
 	unsigned long long slowed;                         /* bits NVML_SLOWED_BY_... */
 };
 
@@ -27,7 +27,10 @@ void gauge_facts(struct gauge *gauge, const char *uuids, json_t *environment);
 /* The state of the first GPU in `uuids` ("GPU-...", with commas between several) now. False where there is none. */
 bool gauge_read(struct gauge *gauge, const char *uuids, struct gauge_reading *reading);
 
-/* Of two readings what speaks more against a measurement: the lower clocks, the higher temperature, power and use of memory, and
+/* How much of the memory of the first GPU in `uuids` is in use now, whoever uses it; NAN where that is not known. */
+double gauge_used_bytes(struct gauge *gauge, const char *uuids);
+
+/* Of two readings what speaks more against a measurement: the lower clocks, the higher temperature and power, and
  * all that slowed the GPU down. */
 void gauge_merge(struct gauge_reading *worst, const struct gauge_reading *reading);
 

@@ -210,6 +210,7 @@ def a_timed_stage_tells_the_state_of_its_gpu():
 		equal(result.verdict, "passed")
 		(told,) = of(result, "conditions")
 		equal(told["position"], 2)
+		equal([end.get("peak_device_bytes") for end in result.ends], [None, 7 << 30, 7 << 30])
 		before, busy, after = (told["conditions"][when] for when in ("before", "busy", "after"))
 		equal(before, {"sm_clock_mhz": 1980, "memory_clock_mhz": 3201, "temperature_c": 41, "slowed_by": ["power cap"]})
 		assert before["sm_clock_mhz"] > busy["sm_clock_mhz"] > after["sm_clock_mhz"], told

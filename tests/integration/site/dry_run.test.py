@@ -109,7 +109,7 @@ def a_sound_task_has_all_outcomes_as_they_must_be():
 	contains(whole(carl.get("/admin/leaderboard/sound/dryrun")).words(), "Start the dry run")
 	sql("UPDATE leaderboards SET visibility = 'public', accepting = TRUE WHERE name = 'sound'")
 	words = report("sound")
-	contains(words, "All 7 outcomes are as they must be.")
+	contains(words, "All 7 outcomes are as they must be. 2 of them say nothing about the check, though.")
 	for part in ("the reference passed passed as it must", "zeros not passed runtime error says nothing", "an empty file not passed", "the input, returned not passed wrong answer as it must",
 			"samples/raises.py runtime error runtime error as it must", "samples/wrong.py wrong answer wrong answer as it must"):
 		contains(words, part)
@@ -124,6 +124,8 @@ def the_report_has_the_time_and_the_memory_of_each_and_says_what_was_not_tried()
 	equal(len(rows), 7)
 	assert all(unit == "MB" for _, _, _, unit in rows), rows
 	lacks(page, "What was not tried")
+	status = carl.get("/admin/leaderboard/sound/dryrun/status?version=1").json
+	equal((status["state"], [job["verdict"] for job in status["jobs"]].count("passed")), ("done", 1))
 	lacks(page, "takes jobs just now")
 	equal(sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile' AND peak_host_bytes > 1000000 AND peak_device_bytes IS NULL"),
 		sql("SELECT COUNT(*) FROM stages WHERE name <> 'compile'"))
@@ -226,6 +228,8 @@ def what_cannot_be_tried_is_said():
 	contains(words, "No sample must pass either")
 	contains(words, "Samples: task.yml names none under podium: expected:.")
 	lacks(words, "the reference passed")
+	equal(carl.get("/admin/leaderboard/bare/dryrun/status?version=1").json["state"], "running")
+	equal(dora.get("/admin/leaderboard/bare/dryrun/status?version=1").status, 403)
 
 
 @test

@@ -146,6 +146,7 @@ ITS_OWN = {
 	"/admin/leaderboard/*/diff": ["/admin/leaderboard/small/diff"],
 	"/admin/leaderboard/*/switch": ["/admin/leaderboard/small/switch?version=1"],
 	"/admin/leaderboard/*/dryrun": ["/admin/leaderboard/small/dryrun"],
+	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 }
 ELSEWHERE = {
@@ -327,7 +328,11 @@ def a_code_opens_several_leaderboards_to_whoever_enters_it():
 	contains(shown.words(), code)
 	equal(eve.get("/leaderboard/first").status, 404)
 	whole(eve.get(f"/join?code={code}"))
-	ok(join(eve, f"  {code}\n"))
+	contains(anyone.get(f"/join?code={code}").text, f'href="/login?next=/join%3Fcode%3D{code}"')
+	joined = ok(join(eve, f"  {code}\n"))
+	equal(joined.location, "/join?done=1")
+	contains(whole(eve.get(joined.location)).words(), "Closed leaderboards that you are a member of first second")
+	contains(carl.get("/admin").words(), "second active members only")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [200, 200])
 	ok(join(eve, code))  # who is a member already uses nothing up
 	refused = join(ada, code)

@@ -112,7 +112,9 @@ def two_versions_are_compared_file_by_file_and_line_by_line():
 
 @test
 def a_draft_is_its_creators_until_it_is_switched_to():
-	ok(upload(carl, task_zip(eval="draft\n"), keeps_version="1"))
+	saved = ok(upload(carl, task_zip(eval="draft\n"), keeps_version="1"))
+	equal(saved.location, "/admin/leaderboard/small/versions?done=kept")
+	contains(whole(carl.get(saved.location)).words(), "Version 3 is a draft")
 	equal(current(), "2")
 	equal(anyone.get(fresh("/leaderboard/small?version=3")).status, 404)
 	equal(anyone.get(fresh("/leaderboard/small/task/file/eval.py?version=3")).status, 404)

@@ -131,7 +131,7 @@ unsigned int nvmlDeviceGetUUID(struct nvmlDevice_st *device, char *uuid, unsigne
 unsigned int nvmlDeviceGetMemoryInfo(struct nvmlDevice_st *device, struct nvml_memory *memory);
 unsigned int nvmlDeviceGetMemoryInfo(struct nvmlDevice_st *device, struct nvml_memory *memory)
 {
-	*memory = (struct nvml_memory){ .total = 150ULL << 30 };
+	*memory = (struct nvml_memory){ .total = 150ULL << 30, .used = 7ULL << 30 };
 	return is_lost(device->index) ? NVML_GPU_IS_LOST : 0;
 }
 
