@@ -351,8 +351,13 @@ def with_100000_submissions_none_looks_at_more_than_a_few_rows():
 	command("ranking", "rebuild", "bench")
 	trend_of("/leaderboard/bench?gpu=H200", "Fastest of all")
 	questions = set()
-	for path in ("?gpu=H200", "?view=shapes&gpu=H200", "?view=gpus", "?view=live"):
-		for _ in range(10):
+	paths = ("?gpu=H200", "?view=shapes&gpu=H200", "?view=gpus", "?view=live")
+	for path in paths + tuple(f"{path}&version=1" for path in paths):
+		if path == "?gpu=H200&version=1":  # from here on there is a newer one, in which nobody is ranked
+			sql("""INSERT INTO task_versions (leaderboard_id, number, language, description, definition)
+				SELECT v.leaderboard_id, 2, v.language, v.description, v.definition FROM task_versions v JOIN leaderboards l ON l.task_version_id = v.id WHERE l.name = 'bench';
+				UPDATE leaderboards SET task_version_id = LAST_INSERT_ID() WHERE name = 'bench'""")
+		for _ in range(10 if path.startswith("?gpu") else 2):  # threads that have just drawn the trend do not ask for it
 			questions |= set(questions_of("/leaderboard/bench" + path))
 	equal(sum("records" in question for question in questions) > 0, True)
 	for question in questions:
