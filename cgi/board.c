@@ -40,16 +40,17 @@ static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COL
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " ORDER BY g.position, g.gpu");
 
-/* The same for a version that may have been replaced; its devices are those that were ranked on. */
+/* The same for a version that may have been replaced; its devices are those that were ranked on: each has a first row. */
 static const struct statement BOARD_BY_VERSION = SELECT(struct board_row, BOARD_COLUMNS,
 	"SELECT l.id, l.creator_id, l.name, v.language, v.id AS task_version_id, v.number AS version_number, "
 	"  v.created_at AS version_at_ms, v.revision AS version_revision, n.number AS newest_number, l.deadline AS deadline_ms, "
-	"  l.accepting, r.gpu, MAX(r.position) AS entries, MIN(r.score_ns) AS best_ns, " PUBLISHING_FIELDS " "
+	"  l.accepting, r.gpu, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id AND e.task_version_id = v.id AND e.gpu = r.gpu "
+	"    ORDER BY e.position DESC LIMIT 1) AS entries, r.score_ns AS best_ns, " PUBLISHING_FIELDS " "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
-	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
-	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " GROUP BY r.gpu "
-	"ORDER BY COALESCE((SELECT g.position FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND g.gpu = r.gpu), 4294967295), r.gpu");
+	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id AND r.position = 1 "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu "
+	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " ORDER BY COALESCE(g.position, 4294967295), r.gpu");
 
 static void fill_board(struct arena *arena, struct board *board, const struct board_row *rows, size_t count)
 {

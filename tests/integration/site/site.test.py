@@ -391,7 +391,7 @@ def the_first_mismatch_the_rates_and_the_kernels_are_shown():
 	site.sql(f"CREATE TABLE kept AS SELECT v.* FROM task_versions v JOIN submissions s ON s.task_version_id = v.id WHERE s.id = {passed}")
 	site.sql(f"""UPDATE task_versions v JOIN submissions s ON s.task_version_id = v.id
 		SET definition = JSON_SET(definition, '$.bytes', '1000 * seed', '$.flops', 'nothing') WHERE s.id = {passed};
-		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL WHERE j.submission_id = {passed}""")
+		UPDATE measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id SET mean_ns = 1000, err_ns = NULL, low_ns = NULL, high_ns = NULL WHERE j.submission_id = {passed}""")
 	contains(ada.get(f"/submission/{passed}").words(), "seed: 3 1.000 µs")
 	contains(ada.get(f"/submission/{passed}").words(), "3.00 GB/s Rates count the work that the task states (bytes = 1000 * seed, operations = nothing)")
 	contains(ada.get(f"/submission/{passed}").words(), "The peak rates of a CPU are not known here, so there is no percentage.")
