@@ -23,6 +23,10 @@
 		return element.hasAttribute("href") ? `a[href="${CSS.escape(element.getAttribute("href"))}"]` : null;
 	};
 
+	// What is printed last stands at the end, which stays in sight unless the reader has scrolled away from it.
+	const isAtEnd = (place) => place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
+	const printed = () => main.querySelectorAll("pre[id^=printed-]");
+
 	// What the reader has opened stays open and keeps the focus; details are known by their ids.
 	const replace = (html) => {
 		const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
@@ -32,7 +36,9 @@
 			if (its) its.open = old.open;
 		}
 		const place = focused();
+		const away = new Map([...printed()].filter((old) => !isAtEnd(old)).map((old) => [old.id, old.scrollTop]));
 		main.replaceChildren(...fresh.childNodes);
+		for (const one of printed()) one.scrollTop = away.get(one.id) ?? one.scrollHeight;
 		if (place) main.querySelector(place)?.focus({ preventScroll: true });
 	};
 
@@ -52,17 +58,16 @@
 		return page.href;
 	};
 
-	// What running jobs print changes often, and alone: it goes into its place, of which the end stays in sight if it was. False
-	// where the page has no place for it yet.
+	// What running jobs print changes often, and alone: it goes into its place. False where the page has none for it yet.
 	const jobsOf = ({ jobs }) => (Array.isArray(jobs) ? jobs : []);
 	const print = (status) => jobsOf(status).every(({ output }, index) => Object.entries(output ?? {}).every(([stream, text]) => {
 		const place = document.getElementById(`printed-${stream}-${index}`);
 		if (!place) return false;
 		if (place.textContent === text) return true;
-		const followed = place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
+		const follows = isAtEnd(place);
 		place.textContent = text;
 		place.parentElement.hidden = !text;
-		if (followed) place.scrollTop = place.scrollHeight;
+		if (follows) place.scrollTop = place.scrollHeight;
 		return true;
 	}));
 
