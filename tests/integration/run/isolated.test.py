@@ -288,7 +288,7 @@ def the_log_of_a_stage_is_the_submissions():
 def who_looks_on_sees_no_more_than_the_log_will_hold():
 	quiet = "import sys\nprint('a secret of the reference', flush=True)\n" + REFERENCE
 	stuck = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace("    return", "    print(data, flush=True)\n    time.sleep(600 * (data[0] == 3))\n    return")
-	flood = "for i in range(9000): print('%06d' % i)\n" + stuck
+	flood = "for i in range(20000): print('%06d' % i)\n" + stuck
 	runner = one()
 	for source, last in ((stuck, "[3, 4]\n"), (flood, "004680\n")):
 		runner.send(split_job(source, quiet, follow=True))
