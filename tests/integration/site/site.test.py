@@ -322,13 +322,13 @@ def what_a_submission_prints_is_seen_by_its_author_while_it_runs():
 		assert time.time() < end, status
 		time.sleep(0.1)
 	page = ada.get(f"/submission/{submission}")
-	contains(page.words(), f"Standard output, last lines begun {HOSTILE}")
+	contains(page.words(), f"Printed so far (stdout) begun {HOSTILE}")
 	lacks(page.text, HOSTILE)
 	equal(anyone.get(f"/submission/{submission}/status").json["jobs"][0]["output"], None)
 	lacks(anyone.get(f"/submission/{submission}").words(), "begun")
 	equal(ada.post(f"/submission/{submission}/cancel").status, 303)
 	equal(ended(ada, submission)["verdict"], "cancelled")
-	lacks(ada.get(f"/submission/{submission}").words(), "last lines")
+	lacks(ada.get(f"/submission/{submission}").words(), "Printed so far")
 
 
 @test
