@@ -32,6 +32,10 @@
 		there[Math.min(index, there.length - 1)]?.focus({ preventScroll: true });
 	};
 
+	// What is printed last stands at the end, which stays in sight unless the reader has scrolled away from it.
+	const isAtEnd = (place) => place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
+	const printed = () => main.querySelectorAll("pre[id^=printed-]");
+
 	// What the reader has opened stays open, and what was scrolled to the side stays there.
 	const takeOver = (fresh) => {
 		for (const old of main.querySelectorAll("details[id]")) {
@@ -45,7 +49,9 @@
 		const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("main");
 		if (!fresh) throw new Error("not the page");
 		const place = focused(), scrolled = takeOver(fresh);
+		const away = new Map([...printed()].filter((old) => !isAtEnd(old)).map((old) => [old.id, old.scrollTop]));
 		main.replaceChildren(...fresh.childNodes);
+		for (const one of printed()) one.scrollTop = away.get(one.id) ?? one.scrollHeight;
 		for (const [wanted, left] of scrolled) {
 			const box = alike(".scroll", wanted)[0];
 			if (box) box.scrollLeft = left;
@@ -70,17 +76,16 @@
 		return page.href;
 	};
 
-	// What running jobs print changes often, and alone: it goes into its place, of which the end stays in sight if it was. False
-	// where the page has no place for it yet.
+	// What running jobs print changes often, and alone: it goes into its place. False where the page has none for it yet.
 	const jobsOf = ({ jobs }) => (Array.isArray(jobs) ? jobs : []);
 	const print = (status) => jobsOf(status).every(({ output }, index) => Object.entries(output ?? {}).every(([stream, text]) => {
 		const place = document.getElementById(`printed-${stream}-${index}`);
 		if (!place) return false;
 		if (place.textContent === text) return true;
-		const followed = place.scrollTop + place.clientHeight >= place.scrollHeight - 4;
+		const follows = isAtEnd(place);
 		place.textContent = text;
 		place.parentElement.hidden = !text;
-		if (followed) place.scrollTop = place.scrollHeight;
+		if (follows) place.scrollTop = place.scrollHeight;
 		return true;
 	}));
 

@@ -124,7 +124,7 @@ const lines = (count) => Array.from({ length: count }, (_, i) => `line ${i} <b> 
 scene('its author sees what a running job prints, as it comes', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada');
-	await submit(page, BOARD, { code: printing('seen', { stdout: 'one\n', stderr: '' }, { stdout: lines(60), stderr: '' }, { stdout: `${lines(60)}two\n`, stderr: 'oh <b>\n' }),
+	await submit(page, BOARD, { code: printing('seen', { stdout: 'one\n', stderr: '' }, { stdout: lines(60), stderr: '' }, { stdout: lines(70), stderr: '' }, { stdout: `${lines(60)}two\n`, stderr: 'oh <b>\n' }),
 		mode: 'Test' });
 	const out = main(page).locator('#printed-stdout-0'), err = main(page).locator('#printed-stderr-0');
 	await out.getByText('two').waitFor();

@@ -118,7 +118,8 @@ def stage(job, position, name, cases):
 
 def show(job, told):
 	say(event="stage", job=job["id"], position=1, stage="test", command="")
-	for tail in told["prints"]:
+	for number, tail in enumerate(told["prints"]):
+		say(event="progress", job=job["id"], text="test %d/9" % (number // 2))
 		say(event="tail", job=job["id"], position=1, tail=tail)
 		time.sleep(1)
 	while not pathlib.Path(told["until"]).exists():

@@ -98,16 +98,25 @@ static void a_line_without_an_end_shows_its_last_bytes(void **state)
 	assert_memory_equal(out.data, all.data, out.length);
 }
 
+/* With and without ends of lines, at each moment on the way to more than is kept. */
 static void what_the_log_will_not_hold_can_be_left_out(void **state)
 {
 	(void)state;
-	cleanup_buffer struct buffer all = {0}, out = {0};
-	for (int i = 0; all.length < 3 * capture_half_bytes; i++)
-		buffer_printf(&all, "%07d\n", i);
-	tail_of(&out, all.data, all.length, true, "");
-	assert_memory_equal(out.data, all.data + capture_half_bytes - out.length, out.length);
-	tail_of(&out, all.data, 100, true, "");
-	assert_memory_equal(out.data, all.data, 100);
+	static const int line_lengths[] = { 8, 300, 1500, 5000 };
+	static struct capture whole;
+	for (size_t i = 0; i < COUNT(line_lengths); i++) {
+		cleanup_buffer struct buffer all = {0}, out = {0}, log = {0};
+		for (int line = 0; all.length < 4 * capture_half_bytes; line++)
+			buffer_printf(&all, "%0*d\n", line_lengths[i] - 1, line);
+		memset(&whole, 0, sizeof whole);
+		capture_add(&whole, all.data, all.length);
+		capture_text(&whole, &log);
+		for (size_t length = 1000; length < all.length; length += 313) {
+			tail_of(&out, all.data, length, true, "");
+			assert_non_null(strstr(log.data, buffer_string(&out)));
+		}
+		assert_true(out.length > 0);
+	}
 }
 
 static void the_beginning_of_a_secret_waits_for_its_rest(void **state)

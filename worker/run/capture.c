@@ -59,8 +59,8 @@ static size_t straighten(const struct capture *capture, char straight[static cap
 /* The gap begins and ends at whole lines where there is one nearby, so that neither is cut in a character. */
 static void append_with_gap(struct buffer *out, const struct capture *capture, const char *tail)
 {
-	const char *head_end = memrchr(capture->head + capture_half_bytes - 1024, '\n', 1024);
-	const char *tail_start = memchr(tail, '\n', 1024);
+	const char *head_end = memrchr(capture->head + capture_half_bytes - capture_line_bytes, '\n', capture_line_bytes);
+	const char *tail_start = memchr(tail, '\n', capture_line_bytes);
 	size_t head_length = head_end ? (size_t)(head_end - capture->head) + 1 : capture_half_bytes;
 	size_t skipped = tail_start ? (size_t)(tail_start - tail) + 1 : 0;
 	size_t tail_length = capture_half_bytes - skipped;

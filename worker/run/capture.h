@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { capture_half_bytes = 32 * 1024 };
+enum {
+	capture_half_bytes = 32 * 1024,
+	capture_line_bytes = 1024, /* how far from a gap whole lines are looked for */
+};
 
 struct capture { /* start with all zero */
 	char head[capture_half_bytes];

@@ -54,11 +54,23 @@ static void append_plain(struct buffer *out, const char *text)
 	}
 }
 
+/* What comes first is kept for ever, but near its end whole lines only (capture.c). */
+static void keep_whole_lines(struct buffer *bytes, uint64_t end)
+{
+	const char *newline = bytes->length && end + capture_line_bytes > capture_half_bytes ? memrchr(bytes->data, '\n', bytes->length) : NULL;
+	if (newline) {
+		bytes->length = (size_t)(newline - bytes->data) + 1;
+		bytes->data[bytes->length] = '\0';
+	}
+}
+
 void tail_append(struct buffer *out, const struct capture *capture, bool only_kept)
 {
 	cleanup_buffer struct buffer bytes = {0}, valid = {0};
 	uint64_t end = only_kept && capture->total > capture_half_bytes ? capture_half_bytes : capture->total;
 	capture_stretch(capture, end, tail_most_bytes + spare_bytes, &bytes);
+	if (only_kept)
+		keep_whole_lines(&bytes, end);
 	text_append_valid(&valid, buffer_string(&bytes), bytes.length);
 	append_plain(out, buffer_string(&valid));
 }

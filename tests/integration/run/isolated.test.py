@@ -294,23 +294,32 @@ def the_log_of_a_stage_is_the_submissions():
 
 
 @test
-def who_looks_on_sees_what_the_log_will_hold_and_nothing_while_it_is_timed():
+def who_looks_on_sees_no_more_than_the_log_will_hold():
 	quiet = "import sys\nprint('a secret of the reference', flush=True)\n" + REFERENCE
-	chatty = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace("    return", "    print(data, flush=True)\n    time.sleep(0.6)\n    return")
-	flood = "import time\nfor i in range(9000): print('%06d' % i)\nprint(end='', flush=True)\n" + chatty
+	stuck = "import time\nprint('loaded', flush=True)\n" + KERNEL.replace("    return", "    print(data, flush=True)\n    time.sleep(600 * (data[0] == 3))\n    return")
+	flood = "for i in range(20000): print('%06d' % i)\n" + stuck
 	runner = one()
-	for source, last in ((chatty, "[3, 4]\n"), (flood, "004680\n")):
-		runner.send(split_job(source, quiet, "benchmark", split_task(tests=["a: 1; b: 2", "a: 3; b: 4", "a: 5; b: 6"]), follow=True))
-		events = runner.until("stage", position=2)
+	for source, last in ((stuck, "[3, 4]\n"), (flood, "004680\n")):
+		runner.send(split_job(source, quiet, follow=True))
+		tails = []
+		while not tails or last not in tails[-1]["tail"]["stdout"]:
+			tails.append(runner.until("tail")[-1])
 		runner.send({"cancel": 17})
-		rest = runner.result()
-		tails = [event for event in events + rest.events if event["event"] == "tail"]
-		equal({tail["position"] for tail in tails}, {1})
-		whole = "".join(event["text"] for event in events if event["event"] == "log" and event["stream"] == "stdout" and event["position"] == 1)
+		result = runner.result()
+		equal((result.verdict, {tail["position"] for tail in tails}), ("cancelled", {1}))
 		for tail in tails:
-			contains(whole, tail["tail"]["stdout"])
+			contains(result.log(), tail["tail"]["stdout"])
 			lacks(json.dumps(tail), "secret of the reference")
-		contains(tails[-1]["tail"]["stdout"], last)
+
+
+@test
+def nothing_is_told_beside_what_is_timed():
+	chatty = "import time\n" + KERNEL.replace("    return", "    print(data, flush=True)\n    time.sleep(0.2)\n    return")
+	runner = one()
+	runner.send(split_job(chatty, mode="benchmark", definition=split_task(benchmarks=["a: 5"], benchmark_timeout_s=5), follow=True))
+	result = runner.result()
+	equal([event for event in result.events if event["event"] == "tail" and event["position"] == 2], [])
+	contains(result.log(position=2), "[5, 0]\n[5, 0]\n")
 
 
 @test

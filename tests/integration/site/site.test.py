@@ -322,6 +322,25 @@ def hostile_names_and_output_are_shown_as_text():
 
 
 @test
+def what_a_submission_prints_is_seen_by_its_author_while_it_runs():
+	"""From the program in its sandbox through podium-run and the worker to the page."""
+	hostile = "import sys, time\nprint('\\x1b[31mbegun\\x1b[0m ' + %r, flush=True)\nprint('oh', file=sys.stderr, flush=True)\n" % HOSTILE
+	submission = submit(ada, hostile + "def custom_kernel(data):\n    time.sleep(100)\n", mode="test")
+	end, printed = time.time() + 120, {"stdout": f"begun {HOSTILE}\n", "stderr": "oh\n"}
+	while (status := ada.get(f"/submission/{submission}/status").json)["jobs"][0]["output"] != printed:
+		assert time.time() < end, status
+		time.sleep(0.1)
+	page = ada.get(f"/submission/{submission}")
+	contains(page.words(), f"Printed so far (stdout) begun {HOSTILE}")
+	lacks(page.text, HOSTILE)
+	equal(anyone.get(f"/submission/{submission}/status").json["jobs"][0]["output"], None)
+	lacks(anyone.get(f"/submission/{submission}").words(), "begun")
+	equal(ada.post(f"/submission/{submission}/cancel").status, 303)
+	equal(ended(ada, submission)["verdict"], "cancelled")
+	lacks(ada.get(f"/submission/{submission}").words(), "Printed so far")
+
+
+@test
 def a_source_is_its_owners_until_the_deadline_and_then_everyones():
 	submission = submit(ada, "# my secret trick\n" + RIGHT, "test")
 	ended(ada, submission)
