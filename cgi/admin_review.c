@@ -6,6 +6,7 @@
 #include "lib/scope.h"
 #include "templates/admin_review.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ static int reject(struct request *request, const struct review *review, const st
 	if (rc)
 		return rc;
 	struct confirmation question = question_about(request, view, reason);
-	bool names_one = view->submission_id > 0; /* else the action says that there is none */
+	bool names_one = view->submission_id > 0 && view->submission_id < LLONG_MAX; /* else the action says that there is none */
 	if (names_one && !confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	rc = review_reject(request->db, review, reason, request->error);

@@ -85,7 +85,7 @@ def what_the_tests_need_is_made():
 	made["plain"], made["bob"] = submit(ada, 3000.0, "plain"), submit(bob, 3001.0, "second")
 	made["hidden"], made["held"] = submit(eve, 2934.5, "hiddencanary", file_name="hiddencanary.py"), submit(eve, 2834.5, "heldcanary")
 	submit(bob, 4000.0, "before", "frozen")
-	ok(carl.post("/admin/leaderboard/frozen/publishing", [("action", "freeze")]))
+	ok(carl.post("/admin/leaderboard/frozen/publishing", [("action", "freeze"), ("confirm", "yes")]))
 	made["withheld"] = submit(eve, 2734.5, "withheldcanary", "frozen")
 	ok(eve.post(f"/submission/{made['hidden']}/note", [("note", "notecanary")]))
 	for action, fields in (("hide", [("reason", "reasoncanary")]), ("note", [("note", "admincanary")])):

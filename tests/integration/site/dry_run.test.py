@@ -197,9 +197,9 @@ def a_closed_leaderboard_takes_no_member_from_them_and_rejudging_leaves_them_alo
 	sql("DELETE FROM leaderboard_members; UPDATE submissions SET mode = 'ranked' WHERE dry_run")
 	own = sql("SELECT id FROM submissions WHERE NOT dry_run")[0][0]
 	sql(f"UPDATE submissions SET user_id = (SELECT id FROM users WHERE name = 'dora') WHERE id = {own}")
-	ok(carl.post("/admin/leaderboard/sound/publishing", [("action", "save"), ("visibility", "closed")]))
+	ok(carl.post("/admin/leaderboard/sound/publishing", [("action", "save"), ("visibility", "closed"), ("confirm", "yes")]))
 	equal(sql("SELECT u.name FROM leaderboard_members m JOIN users u ON u.id = m.user_id"), [["dora"]])
-	ok(carl.post("/admin/leaderboard/sound/publishing", [("action", "save"), ("visibility", "public")]))
+	ok(carl.post("/admin/leaderboard/sound/publishing", [("action", "save"), ("visibility", "public"), ("confirm", "yes")]))
 	equal(admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	admin.post("/admin/rejudgings", [("scope", "all"), ("leaderboard", "sound"), ("gpu", "")], form="/account")

@@ -123,6 +123,7 @@ PAGES = {
 	"/admin/device/*/*": ("/admin/device/{worker}/{device}", ADMINS),
 	"/admin/rejudgings": ("/admin/rejudgings", ADMINS),
 	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", ADMINS),
+	"/admin/rejudgings/*/*": ("/admin/rejudgings/{rejudging}/{result}", ADMINS),
 	"/admin/users": ("/admin/users", ADMINS),
 	"/admin/users/*/ban": ("/admin/users/eve/ban", ADMINS),
 	"/admin/audit": ("/admin/audit", ADMINS),
@@ -178,27 +179,27 @@ FORMS = {
 		rights("login", *6 * ["ok"])),
 	"/account/sessions": ("/account/sessions", [("session", OWN_SESSION)], MEMBERS),
 	"/account/tokens": ("/account/tokens", [("name", "new"), ("days", "30"), ("scope", "read")], MEMBERS),
-	"/account/tokens/revoke": ("/account/tokens/revoke", [("token", OWN_TOKEN)], MEMBERS),
+	"/account/tokens/revoke": ("/account/tokens/revoke", [("token", OWN_TOKEN), ("confirm", "yes")], MEMBERS),
 	"/account/overtaken": ("/account/overtaken", [("leaderboard", "{small}"), ("gpu", "H200")], MEMBERS),
 	"/account/delete": ("/account/delete", [("name", lambda who: NAMES.get(who, "eve")), ("password", PASSWORD)], MEMBERS),
 	"/admin/gpus/release": ("/admin/gpus/release", [("uuid", "GPU-broken")], ADMINS),
 	"/admin/leaderboards/new": ("/admin/leaderboards/new", [("name", "fresh"), ("gpu", "H200"), ("accepting", "1")], CREATORS, FILE),
 	"/admin/leaderboard/*/edit": ("/admin/leaderboard/small/edit", [("gpu", "H200"), ("deadline", "2040-01-01 00:00")], ITS_CREATOR, FILE),
 	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", [("name", "small")], ITS_CREATOR),
-	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", [("action", "save"), ("visibility", "hidden")], ITS_CREATOR),
+	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", [("action", "save"), ("visibility", "hidden"), ("confirm", "yes")], ITS_CREATOR),
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", [], ITS_CREATOR),
 	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", [("name", "twin")], ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", [], ITS_CREATOR),
-	"/admin/invites": ("/admin/invites", [("action", "revoke"), ("invite", "{invite}")], rights("login", "403", "403", "ok", "404", "ok")),
+	"/admin/invites": ("/admin/invites", [("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")], rights("login", "403", "403", "ok", "404", "ok")),
 	"/admin/sets/new": ("/admin/sets/new", [], CREATORS, [("set", "set.zip", set_zip())]),
 	"/admin/sets/*": ("/admin/sets/{set}", [("set", "{path}"), ("plan", "{plan}")], THE_UPLOADER),
 	"/admin/workers": ("/admin/workers", [("action", "resume"), ("worker", "{worker}"), ("device", "")], ADMINS),
 	"/admin/review": ("/admin/review", [("action", "release"), ("submission", "{held}"), ("gpu", "H200")], ADMINS),
-	"/admin/submission/*": ("/admin/submission/{ada}", [("action", "hide"), ("reason", "It is odd.")], ADMINS),
+	"/admin/submission/*": ("/admin/submission/{ada}", [("action", "hide"), ("reason", "It is odd."), ("confirm", "yes")], ADMINS),
 	"/admin/announcements": ("/admin/announcements", [("action", "make"), ("text", "Hello.")], ADMINS),
 	"/admin/rejudgings": ("/admin/rejudgings", [("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")], ADMINS),
 	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", [("action", "apply"), ("name", "small")], ADMINS),
-	"/admin/users": ("/admin/users", [("action", "role"), ("user", "eve"), ("role", "creator")], ADMINS),
+	"/admin/users": ("/admin/users", [("action", "role"), ("user", "eve"), ("role", "creator"), ("confirm", "yes")], ADMINS),
 	"/admin/users/invite": ("/admin/users/invite", [("name", "guest"), ("role", "participant")], ADMINS),
 	"/admin/users/*/ban": ("/admin/users/eve/ban", [("name", "eve")], ADMINS),
 }
@@ -273,7 +274,7 @@ def make_leaderboards():
 	for client, name in ((creator, "small"), (creator, "club"), (stranger, "strange")):
 		ok(client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")], [("task", "task.zip", task_zip())]))
 	ok(creator.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")], [("task", "task.zip", task_zip(size=2048))]))
-	ok(creator.post("/admin/leaderboard/club/publishing", [("action", "save"), ("visibility", "closed")]))
+	ok(creator.post("/admin/leaderboard/club/publishing", [("action", "save"), ("visibility", "closed"), ("confirm", "yes")]))
 	made["withdrawn"] = submit(author, 2900.0)
 	ok(author.post(f"/submission/{made['withdrawn']}/withdraw", [("number", made["withdrawn"])]))
 	made["ada"], made["bob"], made["held"] = submit(author, 3000.0), submit(other, 5000.0), submit(other, 4900.0)
@@ -304,6 +305,7 @@ def make_jobs():
 	made["device"] = value("SELECT uuid FROM gpus WHERE model = 'H200' LIMIT 1")
 	sql(f"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('{made['worker']}', '', 'pause', 'root-of-all')")
 	made["rejudging"] = ok(clients["admin"].post("/admin/rejudgings", [("scope", "submission"), ("submission", made["bob"])])).location.rsplit("/", 1)[1]
+	made["result"] = value("SELECT MAX(id) FROM rejudged_jobs")
 	sql(f"""UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 2000, score_err_ns = 20, engine = 'custom', finished_at = UTC_TIMESTAMP(3) WHERE rejudged_id IS NOT NULL;
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
 			SELECT leaderboard_id, task_version_id, user_id, 'waits.py', sha256, 'test' FROM submissions WHERE id = {made['ada']};
