@@ -119,6 +119,7 @@ static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE
 static const struct statement SET_ROLE = COMMAND("UPDATE users SET role = ? WHERE id = ?");
 static const struct statement INSERT_AUDIT = COMMAND(
 	"INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?)");
+static const struct statement KNOW_ACTION = COMMAND("INSERT IGNORE INTO audit_actions (name) VALUES (?)");
 
 int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user, struct error *error)
 {
@@ -195,6 +196,7 @@ int user_set_role(struct database *db, int64_t id, enum role role, struct error 
 int audit(struct database *db, int64_t actor_id, const char *actor, const char *address, const char *action,
 	const char *subject, const char *detail, struct error *error)
 {
-	return database_execute(db, &INSERT_AUDIT, error, "isssss", actor_id ? actor_id : SQL_NULL_INTEGER, actor, address,
+	int rc = database_execute(db, &INSERT_AUDIT, error, "isssss", actor_id ? actor_id : SQL_NULL_INTEGER, actor, address,
 		action, subject, detail);
+	return rc ? rc : database_execute(db, &KNOW_ACTION, error, "s", action);
 }
