@@ -11,7 +11,7 @@
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
 
-enum { recent_changes = 10, changes_per_page = 100 };
+enum { recent_changes = 10, changes_per_page = 100, most_looked = 10000 };
 
 /* ---- the overview ---- */
 
@@ -107,17 +107,33 @@ int action_gpu_release(struct request *request)
 /* ---- the audit log ---- */
 
 /* What is "" matters not. Names of users and actions are compared as a whole, so that an index finds them; the last part is
- * looked for anywhere. The statement is chosen by what is given, since each has an index of its own. */
-#define FOUND(condition) SELECT(struct audit_row, AUDIT_COLUMNS, \
-	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log WHERE id < ? AND " condition \
-	" AND at >= COALESCE(?, '1970-01-01') AND at < COALESCE(? + INTERVAL 1 DAY, '9999-01-01') " \
-	"AND (LOCATE(?, subject) OR LOCATE(?, detail)) ORDER BY id DESC LIMIT ?")
-static const struct audit_search { bool actor, action; struct statement statement; } AUDIT_SEARCHES[] = {
-	{ false, false, FOUND("'' IN (?) AND '' IN (?)") }, { true, false, FOUND("actor = ? AND '' IN (?)") },
-	{ false, true, FOUND("'' IN (?) AND action = ?") }, { true, true, FOUND("actor = ? AND action = ?") },
+ * looked for anywhere, so only in the most_looked newest that are otherwise like that: whoever wants to goes on behind them. The
+ * statement is chosen by what is given, since each has an index of its own; each names it, since where an order and a limit are
+ * asked for, the server may well guess that another one would do. */
+struct audit_edge { int64_t id; };
+static const struct column EDGE_COLUMNS[] = { INTEGER(struct audit_edge, id) };
+#define ROWS "SELECT id, at AS at_ms, actor, address, action, subject, detail FROM "
+#define LOOKED(key, condition) "audit_log FORCE INDEX (" key ") WHERE id < ? AND id > ? AND " condition
+#define ON_DAYS " at >= COALESCE(?, '1970-01-01') AND at < COALESCE(? + INTERVAL 1 DAY, '9999-01-01') "
+#define SEARCH(actor, action, key, condition) { actor, action, \
+	SELECT(struct audit_row, AUDIT_COLUMNS, ROWS LOOKED(key, condition) " AND" ON_DAYS "ORDER BY id DESC LIMIT ?"), \
+	SELECT(struct audit_row, AUDIT_COLUMNS, ROWS "(SELECT * FROM " LOOKED(key, condition) " ORDER BY id DESC LIMIT ?) looked WHERE" ON_DAYS \
+		"AND (LOCATE(?, subject) OR LOCATE(?, detail)) ORDER BY id DESC LIMIT ?"), \
+	SELECT(struct audit_edge, EDGE_COLUMNS, "SELECT id FROM " LOOKED(key, condition) " ORDER BY id DESC LIMIT 1 OFFSET ?") }
+static const struct audit_search { bool actor, action; struct statement all, words, edge; } AUDIT_SEARCHES[] = {
+	SEARCH(false, false, "PRIMARY", "'' IN (?) AND '' IN (?)"), SEARCH(true, false, "audit_log_actor", "actor = ? AND '' IN (?)"),
+	SEARCH(false, true, "audit_log_action", "'' IN (?) AND action = ?"),
+	SEARCH(true, true, "audit_log_actor_action", "actor = ? AND action = ?"),
 };
+/* Numbers grow with time, but for those who wrote at the same moment; so days are a range of numbers with some slack. */
+enum { slack = 1000 };
+struct audit_range { int64_t first, last; };
+static const struct column RANGE_COLUMNS[] = { INTEGER(struct audit_range, first), INTEGER(struct audit_range, last) };
+static const struct statement RANGE = SELECT(struct audit_range, RANGE_COLUMNS,
+	"SELECT (SELECT id FROM audit_log WHERE at >= ? ORDER BY at, id LIMIT 1) AS first, "
+	"  (SELECT id FROM audit_log WHERE at < ? + INTERVAL 1 DAY ORDER BY at DESC, id DESC LIMIT 1) AS last");
 static const struct column ACTION_COLUMNS[] = { TEXT(struct audit_action, name) };
-static const struct statement ACTIONS = SELECT(struct audit_action, ACTION_COLUMNS, "SELECT DISTINCT action AS name FROM audit_log ORDER BY action");
+static const struct statement ACTIONS = SELECT(struct audit_action, ACTION_COLUMNS,  "SELECT name FROM audit_actions ORDER BY name");
 
 /* Columns of names are ASCII, and no other text is equal to one. */
 static bool is_ascii(const char *text)
@@ -136,17 +152,62 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 	return *wrong != NULL;
 }
 
+/* What is asked for: the days, and the numbers between which they lie. */
+struct audit_question { int64_t before, after, from_ms, to_ms; };
+
+/* Narrows the numbers to what the days leave. */
+static int narrow(struct request *request, struct audit_question *question)
+{
+	struct audit_range range;
+	if (question->from_ms == TIME_NULL && question->to_ms == TIME_NULL)
+		return 0;
+	int rc = database_row(request->db, request->arena, &RANGE, &range, request->error, "tt", question->from_ms, question->to_ms);
+	if (rc)
+		return rc;
+	if (question->from_ms != TIME_NULL)
+		question->after = range.first == SQL_NULL_INTEGER ? INT64_MAX : range.first > slack ? range.first - slack : 0;
+	if (question->to_ms != TIME_NULL && range.last == SQL_NULL_INTEGER)
+		question->before = 0;
+	else if (question->to_ms != TIME_NULL && question->before > range.last + slack)
+		question->before = range.last + slack;
+	return 0;
+}
+
+static int find_edge(struct request *request, const struct audit_search *search, struct audit_view *view, int64_t before, int64_t after)
+{
+	struct audit_edge edge;
+	int rc = database_row(request->db, request->arena, &search->edge, &edge, request->error, "iissi", before, after, view->actor,
+		view->action, (int64_t)most_looked - 1);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	view->looked_at_all = false;
+	view->before = edge.id;
+	return 0;
+}
+
+static int find_words(struct request *request, const struct audit_search *search, struct audit_view *view, const struct audit_question *question)
+{
+	int rc = database_rows(request->db, request->arena, &search->words, &view->rows, &view->count, request->error, "iissittssi",
+		question->before, question->after, view->actor, view->action, (int64_t)most_looked, question->from_ms, question->to_ms, view->words,
+		view->words, (int64_t)changes_per_page + 1);
+	return rc || view->count > changes_per_page ? rc : find_edge(request, search, view, question->before, question->after);
+}
+
 static int find_changes(struct request *request, struct audit_view *view, int64_t before)
 {
 	const struct audit_search *search = AUDIT_SEARCHES;
-	int64_t from_ms, to_ms;
-	if (!is_ascii(view->actor) || !is_ascii(view->action) || read_day(view->from, &from_ms, &view->error)
-		|| read_day(view->to, &to_ms, &view->error))
+	struct audit_question question = { .before = before };
+	view->looked_at_all = true;
+	if (!is_ascii(view->actor) || !is_ascii(view->action) || read_day(view->from, &question.from_ms, &view->error)
+		|| read_day(view->to, &question.to_ms, &view->error))
 		return 0;
 	while (search->actor != (*view->actor != 0) || search->action != (*view->action != 0))
 		search++;
-	return database_rows(request->db, request->arena, &search->statement, &view->rows, &view->count, request->error, "issttssi", before,
-		view->actor, view->action, from_ms, to_ms, view->words, view->words, (int64_t)changes_per_page + 1);
+	int rc = narrow(request, &question);
+	if (rc || *view->words)
+		return rc ? rc : find_words(request, search, view, &question);
+	return database_rows(request->db, request->arena, &search->all, &view->rows, &view->count, request->error, "iisstti", question.before,
+		question.after, view->actor, view->action, question.from_ms, question.to_ms, (int64_t)changes_per_page + 1);
 }
 
 static const char *query_or_nothing(const struct request *request, const char *name)

@@ -71,6 +71,7 @@ struct ban_form {
 struct audit_view {
 	struct audit_row *rows; size_t count;
 	int64_t before;                   /* rows older than this one follow; 0: no more */
+	bool looked_at_all;               /* else older ones than `before` were not looked at */
 	bool is_first;
 	const char *actor, *action, *words, *from, *to; /* what is looked for, as typed; "": anything */
 	const char *error;                /* a sentence, or NULL */

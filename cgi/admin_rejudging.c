@@ -105,7 +105,9 @@ int action_rejudgings(struct request *request)
 static int read_preview(struct request *request, struct rejudging_view *view, struct error *error)
 {
 	struct rank_change *changes;
-	view->has_preview = strcmp(view->rejudging->state, "open") == 0 && !view->rejudging->waiting && !view->rejudging->frozen;
+	const struct rejudging *one = view->rejudging;
+	/* It writes as much as applying does, so once is enough. */
+	view->has_preview = strcmp(one->state, "open") == 0 && !one->waiting && !one->frozen && view->paging.page == 1;
 	if (!view->has_preview)
 		return 0;
 	int rc = rejudging_preview(request->db, request->arena, view->rejudging, &changes, &view->change_count, error);

@@ -24,7 +24,7 @@ struct rejudging_view {
 	const struct rejudged_result *results; size_t count;
 	struct paging paging;
 	const struct rank_change *changes; size_t change_count;
-	bool has_preview;                 /* everything has ended, it is open and no ranking is frozen */
+	bool has_preview;                 /* everything has ended, it is open, no ranking is frozen, and this is its first page */
 	const char *typed, *error;        /* of the confirmation that was refused; error NULL: none was */
 };
 

@@ -6,7 +6,6 @@
 #include "lib/scope.h"
 #include "templates/admin_review.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +59,18 @@ static struct confirmation question_about(struct request *request, const struct 
 	return question;
 }
 
+/* Whether there is something to ask about; what does not wait is left to the action, which says why it cannot be done. */
+static int find_waiting(struct request *request, const struct review *review, bool *waits)
+{
+	struct held_result *results;
+	size_t count;
+	int rc = reviews_waiting(request->db, request->arena, &results, &count, request->error);
+	*waits = count == reviews_most;
+	for (size_t i = 0; i < count && !rc; i++)
+		*waits = *waits || (results[i].submission_id == review->submission_id && strcmp(results[i].gpu, review->gpu) == 0);
+	return rc;
+}
+
 static int reject(struct request *request, const struct review *review, const struct review_view *view)
 {
 	const char *reason;
@@ -67,9 +78,12 @@ static int reject(struct request *request, const struct review *review, const st
 	if (rc)
 		return rc;
 	struct confirmation question = question_about(request, view, reason);
-	bool names_one = view->submission_id > 0 && view->submission_id < LLONG_MAX; /* else the action says that there is none */
-	if (names_one && !confirmation_given(request, &question))
-		return confirmation_ask(request, &question);
+	bool waits;
+	if (!confirmation_given(request, &question)) {
+		rc = find_waiting(request, review, &waits);
+		if (rc || waits)
+			return rc ? rc : confirmation_ask(request, &question);
+	}
 	rc = review_reject(request->db, review, reason, request->error);
 	return rc ? rc : redirect(request, "/admin/review?done=rejected");
 }

@@ -28,24 +28,30 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
 	"FROM (" numbers ") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
-#define LATEST(condition) SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id < ? AND " condition " ORDER BY s.id DESC LIMIT ?")
-#define OF_USER "s.user_id = (SELECT id FROM users WHERE name = ?)"
-#define OF_LEADERBOARD "s.leaderboard_id = (SELECT id FROM leaderboards WHERE name = ?)"
+#define LATEST(key, condition) SUBMISSIONS("SELECT s.id FROM submissions s FORCE INDEX (" key ") WHERE s.id < ? AND " condition " ORDER BY s.id DESC LIMIT ?")
+#define OF_USER "s.user_id = ?"
+#define OF_LEADERBOARD "s.leaderboard_id = ?"
 static const struct statement ONE = SUBMISSIONS("SELECT s.id FROM submissions s WHERE s.id = ?");
 
-/* Each takes the user's name and the leaderboard's, "" where it does not matter. */
+/* Numbers, because an index is read from the middle for a number that is known beforehand and for nothing else. */
+struct ids { int64_t user, leaderboard; };
+static const struct column ID_COLUMNS[] = { INTEGER(struct ids, user), INTEGER(struct ids, leaderboard) };
+static const struct statement IDS = SELECT(struct ids, ID_COLUMNS,
+	"SELECT COALESCE((SELECT id FROM users WHERE name = ?), 0) AS user, COALESCE((SELECT id FROM leaderboards WHERE name = ?), 0) AS leaderboard");
+
+/* Each takes the user's number and the leaderboard's, 0 where it does not matter. */
 static const struct search {
 	bool user, leaderboard, hidden;
 	struct statement statement;
 } SEARCHES[] = {
-	{ false, false, false, LATEST("'' IN (?) AND '' IN (?)") },
-	{ true, false, false, LATEST(OF_USER " AND '' IN (?)") },
-	{ false, true, false, LATEST("'' IN (?) AND " OF_LEADERBOARD) },
-	{ true, true, false, LATEST(OF_USER " AND " OF_LEADERBOARD) },
-	{ false, false, true, LATEST("'' IN (?) AND '' IN (?) AND s.hidden_at IS NOT NULL") },
-	{ true, false, true, LATEST(OF_USER " AND '' IN (?) AND s.hidden_at IS NOT NULL") },
-	{ false, true, true, LATEST("'' IN (?) AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
-	{ true, true, true, LATEST(OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
+	{ false, false, false, LATEST("PRIMARY", "0 IN (?) AND 0 IN (?)") },
+	{ true, false, false, LATEST("submissions_user", OF_USER " AND 0 IN (?)") },
+	{ false, true, false, LATEST("submissions_leaderboard", "0 IN (?) AND " OF_LEADERBOARD) },
+	{ true, true, false, LATEST("submissions_history", OF_USER " AND " OF_LEADERBOARD) },
+	{ false, false, true, LATEST("submissions_hidden", "0 IN (?) AND 0 IN (?) AND s.hidden_at IS NOT NULL") },
+	{ true, false, true, LATEST("submissions_user", OF_USER " AND 0 IN (?) AND s.hidden_at IS NOT NULL") },
+	{ false, true, true, LATEST("submissions_leaderboard", "0 IN (?) AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
+	{ true, true, true, LATEST("submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
 };
 
 /* ---- finding ---- */
@@ -59,13 +65,17 @@ static bool can_be_found(const struct submissions_view *view)
 static int find(struct request *request, struct submissions_view *view)
 {
 	struct admin_submission *rows;
+	struct ids ids;
 	const struct search *search = SEARCHES;
 	if (!can_be_found(view))
 		return 0;
+	int rc = database_row(request->db, request->arena, &IDS, &ids, request->error, "ss", view->user, view->leaderboard);
+	if (rc)
+		return rc;
 	while (search->user != (*view->user != 0) || search->leaderboard != (*view->leaderboard != 0) || search->hidden != view->hidden)
 		search++;
-	int rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count, request->error, "issi",
-		query_number(request, "before", INT64_MAX), view->user, view->leaderboard, (int64_t)submissions_per_page + 1);
+	rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count, request->error, "iiii",
+		query_number(request, "before", INT64_MAX), ids.user, ids.leaderboard, (int64_t)submissions_per_page + 1);
 	if (rc)
 		return rc;
 	view->rows = rows;

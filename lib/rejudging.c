@@ -49,6 +49,7 @@ static const struct statement TAKE_TOP = COMMAND(TAKE(
 
 static const struct statement PUT_JOBS = COMMAND(
 	"INSERT INTO jobs (rejudged_id, user_id, gpu, priority) SELECT id, 0, gpu, ? FROM rejudged_jobs WHERE rejudging_id = ? ORDER BY id");
+static const struct statement COUNT_JOBS = COMMAND("UPDATE rejudgings SET jobs = ? WHERE id = ?");
 static const struct statement KNOW_JOBS = COMMAND(
 	"UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id WHERE r.rejudging_id = ?");
 
@@ -182,6 +183,8 @@ static int start_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = take_results(db, taking, &count, error);
 	if (!rc)
+		rc = database_execute(db, &COUNT_JOBS, error, "ii", count, taking->id);
+	if (!rc)
 		rc = database_execute(db, &PUT_JOBS, error, "ii", (int64_t)priority, taking->id);
 	if (!rc)
 		rc = database_execute(db, &KNOW_JOBS, error, "i", taking->id);
@@ -227,18 +230,19 @@ static const struct column REJUDGING_COLUMNS[] = {
 	INTEGER(struct rejudging, useless), TEXT(struct rejudging, frozen),
 };
 #define IS_FROZEN(leaderboard) leaderboard ".frozen_at <= UTC_TIMESTAMP(3)"
-/* Before it is applied the new jobs own what is waiting; afterwards none is, and nobody asks what each came to. */
-#define REJUDGING(from) \
+/* Before it is applied the new jobs own what is waiting; afterwards none is, so a list counts nothing of those that have ended. */
+#define REJUDGING(from, jobs, counted) \
 	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
-	"  g.ended_at AS ended_at_ms, COUNT(r.id) AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
+	"  g.ended_at AS ended_at_ms, " jobs " AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
 	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless, " \
 	"  MIN(IF(g.state = 'open' AND " IS_FROZEN("b") ", b.name, NULL)) AS frozen " \
-	"FROM " from " LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id " \
-	"LEFT JOIN jobs j ON j.id = r.new_job_id AND g.state = 'open' LEFT JOIN submissions s ON s.id = r.submission_id LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
+	"FROM " from " LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id AND " counted " " \
+	"LEFT JOIN jobs j ON j.id = r.new_job_id LEFT JOIN submissions s ON s.id = r.submission_id AND g.state = 'open' " \
+	"LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
-	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g") "GROUP BY g.id ORDER BY g.id DESC");
+	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g", "g.jobs", "g.state = 'open'") "GROUP BY g.id ORDER BY g.id DESC");
 static const struct statement FIND = SELECT(struct rejudging, REJUDGING_COLUMNS,
-	REJUDGING("rejudgings g") "WHERE g.id = ? GROUP BY g.id");
+	REJUDGING("rejudgings g", "COUNT(r.id)", "TRUE") "WHERE g.id = ? GROUP BY g.id");
 
 int rejudgings_list(struct database *db, struct arena *arena, int64_t most, struct rejudging **rejudgings, size_t *count,
 	struct error *error)
@@ -260,12 +264,14 @@ static const struct column RESULT_COLUMNS[] = {
 	TEXT(struct rejudged_result, progress), REAL(struct rejudged_result, score_ns), REAL(struct rejudged_result, score_err_ns),
 	INTEGER(struct rejudged_result, differs),
 };
+/* Which of them are shown is found out before the rest is looked up for these. */
 #define RESULTS_OF(which) SELECT(struct rejudged_result, RESULT_COLUMNS, \
 	"SELECT r.id, r.submission_id, l.name AS leaderboard, u.name AS user, r.gpu, o.verdict AS old_verdict, o.score_ns AS old_score_ns, o.score_err_ns AS old_score_err_ns, " \
 	"  n.state, n.verdict, n.reason, n.progress, n.score_ns, n.score_err_ns, " \
-	"  n.state = 'done' AND NOT (n.verdict <=> o.verdict) AS differs " \
-	"FROM rejudged_jobs r JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id " \
-	"JOIN leaderboards l ON l.id = s.leaderboard_id LEFT JOIN jobs o ON o.id = r.old_job_id WHERE r.rejudging_id = ? " which)
+	"  shown.differs FROM (SELECT r.id, n.state = 'done' AND NOT (n.verdict <=> o.verdict) AS differs FROM rejudged_jobs r " \
+	"  JOIN jobs n ON n.id = r.new_job_id LEFT JOIN jobs o ON o.id = r.old_job_id WHERE r.rejudging_id = ? " which ") shown " \
+	"JOIN rejudged_jobs r ON r.id = shown.id JOIN jobs n ON n.id = r.new_job_id JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = s.user_id " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id LEFT JOIN jobs o ON o.id = r.old_job_id ORDER BY shown.differs DESC, r.id")
 static const struct statement RESULTS = RESULTS_OF("ORDER BY differs DESC, r.id LIMIT ? OFFSET ?");
 static const struct statement RESULT = RESULTS_OF("AND r.id = ?");
 

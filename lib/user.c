@@ -123,6 +123,7 @@ static const struct statement LOCK_ADMIN = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE id = ? AND role = 'admin' AND banned_at IS NULL AND deleted_at IS NULL FOR UPDATE");
 static const struct statement INSERT_AUDIT = COMMAND(
 	"INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES (?, ?, ?, ?, ?, ?)");
+static const struct statement KNOW_ACTION = COMMAND("INSERT IGNORE INTO audit_actions (name) VALUES (?)");
 
 int user_by_name(struct database *db, struct arena *arena, const char *name, struct user *user, struct error *error)
 {
@@ -207,6 +208,7 @@ int user_lock_admin(struct database *db, int64_t id, struct error *error)
 int audit(struct database *db, int64_t actor_id, const char *actor, const char *address, const char *action,
 	const char *subject, const char *detail, struct error *error)
 {
-	return database_execute(db, &INSERT_AUDIT, error, "isssss", actor_id ? actor_id : SQL_NULL_INTEGER, actor, address,
+	int rc = database_execute(db, &INSERT_AUDIT, error, "isssss", actor_id ? actor_id : SQL_NULL_INTEGER, actor, address,
 		action, subject, detail);
+	return rc ? rc : database_execute(db, &KNOW_ACTION, error, "s", action);
 }

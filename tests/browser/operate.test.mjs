@@ -1,5 +1,5 @@
-// What admins do, in a real browser, with scripts on and off: rejudge and apply, ban, hand out a link, hide, announce; and what
-// these pages owe their readers.
+// What admins do, in a real browser, with scripts on and off: rejudge and apply, ban, hand out a link, hide, announce, put into
+// quarantine; and what these pages owe their readers.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { axeFaults, overflow, structureFaults } from './checks.mjs';
@@ -32,6 +32,10 @@ scenes('an admin rejudges the first of a ranking, looks at the preview and appli
 		await page.goto(page.url());
 	}
 	await page.getByRole('heading', { name: 'Ranks', exact: true }).waitFor();
+	await page.getByRole('link', { name: `Stages of submission ${number} on CPU` }).click();
+	await page.getByText('The submission keeps its old one until the rejudging is applied').waitFor();
+	await page.getByRole('heading', { name: /^ranked/ }).waitFor();
+	await page.goBack();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' }, 'Apply the new results');
 	await page.getByText('so nothing was changed').waitFor();
 	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board }, 'Apply the new results');
@@ -65,11 +69,48 @@ scenes('an admin announces something on the front page and ends it', async (come
 	await page.getByRole('region', { name: 'Announcements' }).getByText(text).waitFor();
 	await page.goto('/admin/announcements');
 	await page.getByRole('row', { name: text }).getByRole('button').click();
+	await page.getByRole('heading', { name: 'End this announcement?' }).waitFor();
+	await page.getByRole('button', { name: 'End it now' }).click();
+	await page.getByText('End this announcement?').waitFor({ state: 'detached' });
 	await page.goto('/');
 	assert.equal(await page.getByText(text).count(), 0);
 });
 
-const PAGES = ['/admin', '/admin/rejudgings', '/admin/rejudgings/1', '/admin/submissions', '/admin/submission/1', '/admin/announcements', '/admin/users',
+scenes('an admin hides a submission after a second press, and the way out changes nothing', async (come, options) => {
+	const board = `hide${suffix()}`, author = await come(options), page = await come(options);
+	await logInAsAdmin(page);
+	await createLeaderboard(page, board);
+	await register(author, `author${suffix()}`);
+	const number = await submit(author, board, { code: RIGHT, mode: 'Test' });
+	await page.goto(`/admin/submission/${number}`);
+	await fillAndSend(page, { Why: 'It "copies" <b>.' }, 'Hide it…');
+	await page.getByRole('heading', { name: `Hide submission ${number}?` }).waitFor();
+	assert.deepEqual(await axeFaults(page), []);
+	await page.getByRole('link', { name: 'Cancel' }).click();
+	await page.getByRole('button', { name: 'Hide it' }).waitFor();
+	await fillAndSend(page, { Why: 'It "copies" <b>.' }, 'Hide it…');
+	await page.getByRole('button', { name: 'Hide it', exact: true }).click();
+	await page.getByText('The submission is hidden and not ranked').waitFor();
+	await page.getByText('Its author reads: “It "copies" <b>.”').waitFor();
+});
+
+scenes('an admin puts a device into quarantine and resumes it', async (come, options) => {
+	const page = await come(options);
+	await logInAsAdmin(page);
+	await page.goto('/admin/workers');
+	await page.getByRole('region', { name: 'The line for each device model' }).getByRole('rowheader', { name: 'CPU' }).waitFor();
+	await page.getByText('Quarantine CPU…').click();
+	await page.getByLabel('Why CPU is put into quarantine').fill('It is too warm.');
+	await page.getByRole('button', { name: 'Put it into quarantine' }).click();
+	await page.getByText('Why: “It is too warm.”').waitFor();
+	await page.getByRole('button', { name: 'Quarantine it' }).click();
+	await page.getByText('In quarantine: It is too warm.').waitFor();
+	assert.deepEqual(await axeFaults(page), []);
+	await page.getByRole('button', { name: 'Resume CPU' }).click();
+	await page.getByRole('button', { name: 'Drain CPU' }).waitFor();
+});
+
+const PAGES = ['/admin', '/admin/rejudgings', '/admin/rejudgings/1', '/admin/rejudgings/1/1', '/admin/submissions', '/admin/submission/1', '/admin/announcements', '/admin/users',
 	'/admin/users/nobody-else/ban', '/admin/audit?who=admin', '/admin/workers', '/'];
 
 for (const width of [360, 1440])

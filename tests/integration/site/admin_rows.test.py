@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""What the admins' searches cost: with 100,000 submissions, 100,000 entries in the audit log and a rejudging of 5,000 results, none of
+their pages looks at more than a bounded number of rows."""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from client import Client  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance()
+sql = site.sql
+admin = Client(site.url)
+
+
+def rows_read(path):
+	"""How many rows the database looks at for a page."""
+	count = "SELECT SUM(variable_value) FROM information_schema.global_status WHERE variable_name LIKE 'Handler_read%'"
+	equal(admin.get(path).status, 200)  # what is prepared once
+	before = int(sql(count)[0][0])
+	answer = admin.get(path)
+	equal((path, answer.status), (path, 200))
+	return int(sql(count)[0][0]) - before, answer
+
+
+def reads_at_most(most, path):
+	read, answer = rows_read(path)
+	if read > most:
+		raise AssertionError(f"{path} read {read} rows")
+	return answer
+
+
+@test
+def what_the_tests_need_is_made():
+	equal(admin.post("/register", [("name", "root-of-all"), ("password", "a long password")]).status, 303)
+	# The worker would read, too, and has nothing to do here.
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; INSERT INTO pauses (worker, kind, paused_by) SELECT name, 'drain', 'root-of-all' FROM workers")
+	sql((ROOT / "tests" / "bench" / "data.sql").read_text())
+	sql("""
+		UPDATE submissions SET hidden_at = submitted_at, hidden_reason = 'made' WHERE id % 1000 = 7;
+		INSERT INTO audit_log (at, actor, address, action, subject, detail)
+			SELECT '2020-01-01' + INTERVAL seq MINUTE, CONCAT('user', seq % 1000 + 1), '', IF(seq % 100, 'submission.hide', 'user.ban'), CONCAT('submission ', seq), 'made' FROM seq_1_to_100000;
+		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs) SELECT id, 'made', 'root-of-all', 5000 FROM leaderboards WHERE name = 'bench';
+		INSERT INTO rejudged_jobs (rejudging_id, submission_id, gpu, old_job_id) SELECT (SELECT MAX(id) FROM rejudgings), j.submission_id, j.gpu, j.id
+			FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id WHERE l.name = 'bench' ORDER BY j.id LIMIT 5000;
+		INSERT INTO jobs (rejudged_id, user_id, gpu, priority, state, verdict) SELECT id, 0, gpu, 2, IF(id % 10, 'queued', 'done'), IF(id % 10, NULL, 'wrong answer') FROM rejudged_jobs;
+		UPDATE rejudged_jobs r JOIN jobs j ON j.rejudged_id = r.id SET r.new_job_id = j.id;
+		INSERT INTO rejudgings (leaderboard_id, scope, made_by, jobs, state) SELECT leaderboard_id, scope, made_by, jobs, 'discarded' FROM rejudgings JOIN seq_1_to_49;
+		ANALYZE TABLE audit_log, rejudgings, rejudged_jobs, jobs, submissions""")
+
+
+@test
+def finding_submissions_reads_a_page_of_them():
+	for query in ("", "user=user7", "leaderboard=bench", "user=user7&leaderboard=bench", "hidden=1", "user=user8&hidden=1", "leaderboard=bench&before=50000", "user=nobody-there"):
+		reads_at_most(3000, f"/admin/submissions?{query}")
+
+
+@test
+def the_audit_log_is_read_a_page_at_a_time():
+	for query in ("", "who=user7", "what=user.ban", "who=user7&what=submission.hide", "who=user1&what=user.ban", "before=50000", "who=nobody-there"):
+		lacks(reads_at_most(3000, f"/admin/audit?{query}").words(), "older ones may follow")
+
+
+@test
+def days_are_found_without_looking_at_what_lies_between():
+	for query in ("from=2020-01-05&to=2020-01-06", "to=2020-01-02", "from=2020-01-01&to=2020-01-01"):
+		contains(reads_at_most(8000, f"/admin/audit?{query}").words(), "submission.hide")
+	contains(reads_at_most(8000, "/admin/audit?from=2001-01-01&to=2001-12-31").words(), "No change is like that.")
+
+
+@test
+def words_are_looked_for_in_a_bounded_part_and_the_search_goes_on_behind_it():
+	page = reads_at_most(40000, "/admin/audit?q=submission+88123")
+	lacks(page.words(), "submission 88123")
+	contains(page.words(), "older ones may follow")
+	for _ in range(12):
+		older = next((line for line in page.text.split('"') if "before=" in line), None)
+		if not older or "submission 88123 made" in page.words():
+			break
+		page = reads_at_most(40000, older.replace("&amp;", "&"))
+	contains(page.words(), "submission 88123 made")
+
+
+@test
+def a_rejudging_is_read_once_however_much_there_is_beside_it():
+	number = sql("SELECT MIN(id) FROM rejudgings")[0][0]
+	reads_at_most(60000, f"/admin/rejudgings/{number}")
+	reads_at_most(60000, f"/admin/rejudgings/{number}?page=50")
+	contains(admin.get(f"/admin/rejudgings/{number}").words(), "4500 jobs of 5000 have not ended")
+	result = sql("SELECT MAX(id) FROM rejudged_jobs")[0][0]
+	reads_at_most(40000, f"/admin/rejudgings/{number}/{result}")
+	# Of those that have ended nothing is counted.
+	reads_at_most(30000, "/admin/rejudgings")
+
+
+@test
+def the_page_of_workers_reads_what_waits_once():
+	answer = reads_at_most(30000, "/admin/workers")
+	contains(answer.words(), "H200 0 0 4500")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
