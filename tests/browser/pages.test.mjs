@@ -11,7 +11,7 @@ import { closeBrowser, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIG
 after(closeBrowser);
 
 const NARROW = { width: 360, height: 740 }, WIDE = { width: 1440, height: 900 };
-const FIRST_VISIT_BYTES = 100_000;
+const FIRST_VISIT_BYTES = 100_000, WALK_LIMIT_MS = 600_000;
 
 // ---- two sites ----
 
@@ -129,14 +129,14 @@ for (const [role, { enter }] of Object.entries(ROLES))
 		const page = await come(NARROW);
 		await enter(page);
 		await lookAt(page, pathsOf(EMPTY, role), role);
-	});
+	}, WALK_LIMIT_MS);
 
 for (const [role, { enter }] of Object.entries(ROLES))
 	scene(`on a full site every page is whole for ${role}`, async (come) => {
 		const ids = await furnish(), page = await come(NARROW);
 		await enter(page);
 		await lookAt(page, pathsOf(FULL(ids), role), role);
-	});
+	}, WALK_LIMIT_MS);
 
 // ---- links ----
 
