@@ -192,8 +192,8 @@ static const struct { const char *printed, *wanted; } TAGS[] = {
 	{ "<table>", "<table tabindex=\"0\">" },
 	{ "<th align=\"", "<th class=\"" },
 	{ "<td align=\"", "<td class=\"" },
-	{ "<input type=\"checkbox\" checked=\"\" disabled=\"\" />", "<input type=\"checkbox\" checked disabled aria-label=\"done\">" },
-	{ "<input type=\"checkbox\" disabled=\"\" />", "<input type=\"checkbox\" disabled aria-label=\"not done\">" },
+	{ "<input type=\"checkbox\" checked=\"\" disabled=\"\" />", "<input type=\"checkbox\" checked disabled aria-label=\"done\" />" },
+	{ "<input type=\"checkbox\" disabled=\"\" />", "<input type=\"checkbox\" disabled aria-label=\"not done\" />" },
 };
 
 static void print_tree(struct buffer *out, const char *html)

@@ -68,8 +68,8 @@ export async function visit({ scripts = true, dark = false, width = 1280, height
 
 // A test whose visitors leave at its end; it fails as well if one of them came across a fault. With FAILURES=FOLDER
 // it leaves a picture and the text of what they saw last.
-export function scene(name, body) {
-	test(name, { timeout: SCENE_LIMIT_MS }, async () => {
+export function scene(name, body, limitMs = SCENE_LIMIT_MS) {
+	test(name, { timeout: limitMs }, async () => {
 		const visitors = [];
 		const come = async (options) => {
 			visitors.push(await visit(options));

@@ -16,8 +16,9 @@ static const struct { const char *name; bool is_void; } ELEMENTS[] = {
 	{ "th", false }, { "td", false }, { "hr", true }, { "br", true }, { "input", true },
 };
 
-static const char *const ATTRIBUTES[] = {
-	"href", "title", "rel", "class", "start", "align", "type", "checked", "disabled", "tabindex",
+static const struct { const char *name; bool is_boolean; } ATTRIBUTES[] = {
+	{ "href", false }, { "title", false }, { "rel", false }, { "class", false }, { "start", false }, { "type", false },
+	{ "checked", true }, { "disabled", true }, { "aria-label", false }, { "tabindex", false },
 };
 
 struct page {
@@ -65,11 +66,13 @@ static void check_address(const char *address, size_t length)
 static void read_attribute(struct page *page)
 {
 	size_t name = strcspn(page->at, "=\" >/"), known = 0;
-	while (known < COUNT(ATTRIBUTES) && (strlen(ATTRIBUTES[known]) != name || strncmp(ATTRIBUTES[known], page->at, name) != 0))
+	while (known < COUNT(ATTRIBUTES) && (strlen(ATTRIBUTES[known].name) != name || strncmp(ATTRIBUTES[known].name, page->at, name) != 0))
 		known++;
 	require(known < COUNT(ATTRIBUTES));
 	bool is_address = strncmp(page->at, "href", name) == 0;
 	page->at += name;
+	if (ATTRIBUTES[known].is_boolean)
+		return;
 	require(page->at[0] == '=' && page->at[1] == '"');
 	page->at += 2;
 	size_t length = strcspn(page->at, "\"<>");

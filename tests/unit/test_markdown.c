@@ -106,8 +106,8 @@ static void tables_strikethrough_and_task_lists_work(void **state)
 		"<table tabindex=\"0\">\n<thead>\n<tr>\n<th>a</th>\n<th class=\"right\">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>1</td>\n"
 		"<td class=\"right\"><a rel=\"nofollow noopener\" href=\"y\">x</a></td>\n</tr>\n</tbody>\n</table>\n");
 	expect("~~a~~\n", "<p><del>a</del></p>\n");
-	expect("- [x] a\n- [ ] b\n", "<ul>\n<li><input type=\"checkbox\" checked disabled aria-label=\"done\"> a</li>\n"
-		"<li><input type=\"checkbox\" disabled aria-label=\"not done\"> b</li>\n</ul>\n");
+	expect("- [x] a\n- [ ] b\n", "<ul>\n<li><input type=\"checkbox\" checked disabled aria-label=\"done\" /> a</li>\n"
+		"<li><input type=\"checkbox\" disabled aria-label=\"not done\" /> b</li>\n</ul>\n");
 }
 
 static void code_is_escaped(void **state)
