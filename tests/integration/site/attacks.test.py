@@ -89,8 +89,8 @@ def what_the_tests_need_is_made():
 	made["withheld"] = submit(eve, 2734.5, "withheldcanary", "frozen")
 	ok(eve.post(f"/submission/{made['hidden']}/note", [("note", "notecanary")]))
 	for action, fields in (("hide", [("reason", "reasoncanary")]), ("note", [("note", "admincanary")])):
-		ok(admin.post(f"/admin/submission/{made['hidden']}", [("action", action), *fields]))
-	ok(admin.post(f"/admin/submission/{made['held']}", [("action", "hold"), ("reason", "holdcanary")]))
+		ok(admin.post(f"/admin/submission/{made['hidden']}", [("action", action), ("confirm", "yes"), *fields]))
+	ok(admin.post(f"/admin/submission/{made['held']}", [("action", "hold"), ("reason", "holdcanary"), ("confirm", "yes")]))
 
 
 # ---- what is nobody's business ----

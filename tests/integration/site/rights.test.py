@@ -111,6 +111,7 @@ PAGES = {
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", ITS_CREATOR),
 	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
+	"/admin/leaderboard/*/dryrun/status": ("/admin/leaderboard/small/dryrun/status", ITS_CREATOR),
 	"/admin/invites": ("/admin/invites", CREATORS),
 	"/admin/sets/new": ("/admin/sets/new", CREATORS),
 	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
@@ -166,7 +167,7 @@ SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"
 FORMS = {
 	"/submit": ("/submit", SOURCE_SENT, MEMBERS),
 	"/leaderboard/*/submit": ("/leaderboard/small/submit", SOURCE_SENT, MEMBERS),
-	"/submission/*/cancel": ("/submission/{waiting}/cancel", [], AUTHOR_OR_ADMIN),
+	"/submission/*/cancel": ("/submission/{waiting}/cancel", [("number", "{waiting}")], AUTHOR_OR_ADMIN),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR),
@@ -278,7 +279,7 @@ def make_leaderboards():
 	made["withdrawn"] = submit(author, 2900.0)
 	ok(author.post(f"/submission/{made['withdrawn']}/withdraw", [("number", made["withdrawn"])]))
 	made["ada"], made["bob"], made["held"] = submit(author, 3000.0), submit(other, 5000.0), submit(other, 4900.0)
-	ok(admin.post(f"/admin/submission/{made['held']}", [("action", "hold"), ("reason", "It is quick.")]))
+	ok(admin.post(f"/admin/submission/{made['held']}", [("action", "hold"), ("reason", "It is quick."), ("confirm", "yes")]))
 	made["small"] = value("SELECT id FROM leaderboards WHERE name = 'small'")
 
 
