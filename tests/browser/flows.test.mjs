@@ -123,7 +123,7 @@ for (const scripts of [true, false]) {
 		const device = page.getByRole('link', { name: 'CPU', exact: true }).first();
 		if (await device.count())
 			await device.click();
-		const row = page.locator('tr', { hasText: `rita${suffix}` });
+		const row = page.locator('.ranking tr', { hasText: `rita${suffix}` });
 		assert.match(await row.textContent(), /[12]/);
 		assert.ok((await row.textContent()).includes(score.split(' ')[0]), `the row shows ${await row.textContent()}, the job ${score}`);
 		await page.goto(`/submission/${id}`);
@@ -263,11 +263,11 @@ scene('two submissions are ranked by their times, and a reader of the ranking fi
 	await submit(fast, 'race', { code: WRONG, mode: 'Ranked' });
 	assert.equal(await verdictOf(fast), 'wrong answer');
 	await fast.goto('/leaderboard/race');
-	const rows = fast.locator('table tbody tr').filter({ hasText: /hare|tortoise/ });
+	const rows = fast.locator('.ranking tbody tr').filter({ hasText: /hare|tortoise/ });
 	assert.equal(await rows.count(), 2);
 	assert.match(await rows.nth(0).textContent(), /1.*hare/s);
 	assert.match(await rows.nth(1).textContent(), /2.*tortoise/s);
-	assert.equal(await fast.locator('tr.own').filter({ hasText: 'hare' }).count(), 1);
+	assert.equal(await fast.locator('.ranking tr.own').filter({ hasText: 'hare' }).count(), 1);
 	await fast.goto('/leaderboard/race/mine');
 	assert.equal(await fast.locator('main a[href^="/submission/"]').count() >= 2, true);
 	await fast.goto('/user/tortoise');

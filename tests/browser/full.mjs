@@ -204,7 +204,7 @@ async function addDraft(admin) {
 	await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'task.yml': SET_TASK.replace('../', '').replace('Add one', 'Add *two*'), 'eval.py': EVAL.replace('became', 'turned into') }));
 	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
 	await admin.getByRole('button', { name: 'Save' }).click();
-	await admin.waitForURL(`**/leaderboard/${LONG_BOARD}`);
+	await admin.waitForURL(`**/leaderboard/${LONG_BOARD}/versions?done=kept`);
 	await admin.goto(`/admin/leaderboard/${LONG_BOARD}/dryrun`);
 	await admin.getByRole('button', { name: 'Start the dry run' }).click();
 	await admin.waitForURL(/version=/);
@@ -248,6 +248,7 @@ export async function fill() {
 	sql(DEVICES);
 	ids.first = Number(sql(STATES)[0][0]);
 	[ids.own, ids.other, ids.comparison, ids.rejudging] = sql(HISTORY)[0].map(Number);
+	ids.rejudged = Number(sql(`SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = ${ids.rejudging}`)[0][0]);
 	ids.artifact = Number(sql(REVIEW(ids.first))[0][0]);
 	ids.running = ids.first + 10;
 	ids.queued = ids.first + 11;

@@ -173,6 +173,7 @@ for (const scripts of [true, false]) {
 		await press(page, button(page, 'Announce it'));
 		await page.getByRole('status').waitFor();
 		await press(page, page.getByRole('row', { name: text }).getByRole('button'), 'Space');
+		await press(page, button(page, 'End it now'));
 		await page.getByRole('row', { name: text }).getByText('ended').waitFor();
 
 		for (const [visibility, words] of [['hidden', 'This is a preview'], ['public', 'Ranking']]) {
@@ -181,6 +182,8 @@ for (const scripts of [true, false]) {
 			await page.waitForURL('**/publishing');
 			await choose(page, 'visibility', visibility);
 			await press(page, button(page, 'Save'));
+			if (visibility !== 'public')
+				await press(page, button(page, 'Change it'));
 			await page.getByText('It was saved.').waitFor();
 			await page.goto(`/leaderboard/${WAITING}`);
 			await page.getByText(words).first().waitFor();

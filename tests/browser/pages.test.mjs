@@ -36,7 +36,7 @@ const ROLES = {
 
 // Data for programs, files and pictures.
 const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom', '/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
-	'/leaderboard/*/live', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
+	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz'];
 
 // Only these roles see it, of those that the router lets in.
@@ -62,7 +62,7 @@ const FULL = (ids) => [...EMPTY,
 	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone', 'dryrun'].map((page) => `/admin${long(`/${page}`)}`),
 	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`, `/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
 	`/admin/host/${LONG_WORKER}`, `/admin/submission/${ids.own}`, `/admin/submission/${ids.first}`, `/admin/device/${LONG_WORKER}/${DEVICE}`,
-	`/admin/rejudgings/${ids.rejudging}`, `/admin/users/${LONG_USER}/ban`, '/admin/users?page=2', '/admin/users?q=nobody-is-called-this', '/admin/audit?who=nobody',
+	`/admin/rejudgings/${ids.rejudging}`, `/admin/rejudgings/${ids.rejudging}/${ids.rejudged}`, `/admin/users/${LONG_USER}/ban`, '/admin/users?page=2', '/admin/users?q=nobody-is-called-this', '/admin/audit?who=nobody',
 	`/admin/submissions?user=${LONG_USER}`];
 
 function pathsOf(list, role) {
@@ -75,7 +75,7 @@ function pathsOf(list, role) {
 
 scene('every address of the router has an example here', async () => {
 	assert.ok(ROUTES.length > 60, `${ROUTES.length} addresses were read`);
-	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7, comparison: 1, rejudging: 1, set: 1, link: '/password/0' };
+	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7, comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0' };
 	const shown = new Set(FULL(ids).map((one) => routeOf(one.path ?? one).pattern)), patterns = ROUTES.map(({ pattern }) => pattern);
 	assert.deepEqual(patterns.filter((pattern) => !shown.has(pattern) && !NO_PAGES.includes(pattern)), []);
 	assert.deepEqual(NO_PAGES.filter((pattern) => !patterns.includes(pattern) || shown.has(pattern)), []);
