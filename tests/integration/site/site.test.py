@@ -11,7 +11,7 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
-from instance import Instance  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
