@@ -42,6 +42,13 @@ unsigned int cuDeviceGet(int *device, int number)
 	return 0;
 }
 
+/* Two SMs with room for two blocks each. */
+unsigned int cuDeviceGetAttribute(int *value, unsigned int attribute, int device)
+{
+	*value = attribute == CUDA_DEVICE_SMS ? 2 : attribute == CUDA_DEVICE_SM_THREADS ? 1024 : 0;
+	return device != 40;
+}
+
 unsigned int cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
 {
 	*context = (struct CUctx_st *)&pretend_cuda;
