@@ -123,6 +123,7 @@ inline double half_width(const Values &values, double level = 0.95)
 struct Timed {
 	double elapsed_ns, touch_ns = 0, take_ns = 0;
 	double head_ns = 0; /* how long the GPU was at the judge's own work before */
+	bool is_after = false; /* one of the null: it came right behind the submission's with the same input, not before */
 };
 
 using Calls = std::vector<Timed>;
@@ -146,21 +147,23 @@ struct Block {
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
 	/* What is subtracted from a call. */
-	double constant(const Rule &rule) const
-	{
-		return rule.usual(elapsed_of(null)) + delta_ns - rule.empty_ns - disturbance(rule);
-	}
+	double constant(const Rule &rule) const { return usual_null(rule) + delta_ns - rule.empty_ns - beyond(control_over(), rule); }
 
 	/* By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be; 0
 	 * within noise. */
-	double disturbance(const Rule &rule) const
-	{
-		double over = control_over();
-		return over > std::max(rule.disturbance_ns, rule.moved * quiet_ns) ? over : 0;
-	}
+	double disturbance(const Rule &rule) const { return std::max(beyond(control_over(), rule), beyond(order_over(), rule)); }
 
 	/* By how much the empty kernels took longer than in the beginning; 0 where there are too few to say. */
 	double control_over() const { return controls.size() >= least_controls ? median(controls) - quiet_ns : 0; }
+
+	/* By how much the null's calls are longer behind one of the submission's than before one; 0 where there are too few to
+	 * say, or where empty kernels are not looked at either. */
+	double order_over() const
+	{
+		Values after = null_by_order(true), before = null_by_order(false);
+		bool can_say = controls.size() >= least_controls && std::min(after.size(), before.size()) >= least_controls;
+		return can_say ? median(after) - median(before) : 0;
+	}
 
 	/* Whether it is another in the second half of the block. */
 	bool constant_moved(const Rule &rule) const
@@ -203,6 +206,23 @@ struct Block {
 	double value(const Rule &rule) const { return median(samples(rule)); }
 
 private:
+	double beyond(double over, const Rule &rule) const { return over > std::max(rule.disturbance_ns, rule.moved * quiet_ns) ? over : 0; }
+
+	Values null_by_order(bool is_after) const
+	{
+		Values made;
+		for (const Timed &call : null)
+			if (call.is_after == is_after)
+				made.push_back(call.elapsed_ns);
+		return made;
+	}
+
+	/* Somebody who makes the null's calls longer knows that one follows when he was called first, and not when none does. */
+	double usual_null(const Rule &rule) const
+	{
+		return rule.usual(beyond(order_over(), rule) > 0 ? null_by_order(false) : elapsed_of(null));
+	}
+
 	static Values takes_of(const Calls &calls)
 	{
 		Values made;
@@ -269,11 +289,13 @@ inline bool is_enough(const Values &values, const Rule &rule)
 /* What is too little to show in one block, and shows in all of them together; 0 within noise. */
 inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
 {
-	Values over;
+	Values controls, orders;
 	for (const Block &block : blocks)
-		if (block.disturbance(rule) == 0 && block.controls.size() >= least_controls)
-			over.push_back(block.control_over());
-	double steady = over.size() >= least_blocks ? mean(over) : 0;
+		if (block.disturbance(rule) == 0 && block.controls.size() >= least_controls) {
+			controls.push_back(block.control_over());
+			orders.push_back(block.order_over());
+		}
+	double steady = controls.size() >= least_blocks ? std::max(mean(controls), mean(orders)) : 0;
 	return steady > rule.steady_disturbance_ns ? steady : 0;
 }
 

@@ -523,6 +523,7 @@ private:
 			else if (theirs)
 				note(rival(), input, *theirs);
 			note(null(), input, ours.null, ours.null_heads);
+			ours.null.back().is_after = entry_first;
 			if (!entry_first)
 				note(entry(), input, ours);
 			else if (theirs)

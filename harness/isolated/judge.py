@@ -341,6 +341,7 @@ class Trial:
 		for is_null in self.device.random.sample((False, True), 2):
 			if is_null and measurement.side.spec:
 				null = self.play_null(measurement.side, image, block.null_heads if block else None)
+				null.is_after = entry is not None
 			elif not is_null:
 				entry, _ = self.play(measurement.side, data, image)
 				self._after = block.heads if block else None

@@ -58,6 +58,7 @@ class Taken:
 		self.elapsed_ns = float(call.elapsed_ns)
 		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # not, either, where it is NAN
 		self.snapshot = snapshot
+		self.is_after = False  # of a call of the null: it came right behind the submission's
 		self.is_steady = True  # the outputs have the form of those of the call before
 		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot.
 		self.head_ns = self.touch_ns = self.take_ns = 0.0

@@ -109,7 +109,8 @@ def half_width(values, level=0.95):
 
 
 class Block:
-	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, head_ns, touch_ns and take_ns."""
+	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, head_ns, touch_ns and take_ns; the
+	null's have is_after: whether they came right behind the submission's with the same input, or before."""
 
 	def __init__(self, delta_ns=0.0, quiet_ns=0.0):
 		self.delta_ns = delta_ns            # what a call of this contestant costs more than one of the null
@@ -122,20 +123,35 @@ class Block:
 
 	def constant(self, rule):
 		"""What is subtracted from a call."""
-		return self._null(rule) + self.delta_ns - rule.empty_ns - self.disturbance(rule)
+		return self._null(rule) + self.delta_ns - rule.empty_ns - self._beyond(self.control_over(), rule)
 
 	def _null(self, rule):
-		return rule.usual([call.elapsed_ns for call in self.null])
+		"""Somebody who makes the null's calls longer knows that one follows when he was called first, and not when none does."""
+		after, before = self._null_by_order()
+		is_worse_after = self._beyond(self.order_over(), rule) > 0
+		return rule.usual(before if is_worse_after else after + before)
+
+	def _null_by_order(self):
+		return [[call.elapsed_ns for call in self.null if call.is_after is is_after] for is_after in (True, False)]
+
+	def _beyond(self, over, rule):
+		return over if over > max(rule.disturbance_ns, rule.moved * self.quiet_ns) else 0.0
 
 	def disturbance(self, rule):
 		"""By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be;
 		0 within noise."""
-		over = self.control_over()
-		return over if over > max(rule.disturbance_ns, rule.moved * self.quiet_ns) else 0.0
+		return max(self._beyond(self.control_over(), rule), self._beyond(self.order_over(), rule))
 
 	def control_over(self):
 		"""By how much the empty kernels took longer than in the beginning; 0 where there are too few to say."""
 		return median(self.controls) - self.quiet_ns if len(self.controls) >= LEAST_CONTROLS else 0.0
+
+	def order_over(self):
+		"""By how much the null's calls are longer behind one of the submission's than before one; 0 where there are too few
+		to say, or where empty kernels are not looked at either."""
+		after, before = self._null_by_order()
+		can_say = len(self.controls) >= LEAST_CONTROLS and min(len(after), len(before)) >= LEAST_CONTROLS
+		return median(after) - median(before) if can_say else 0.0
 
 	def constant_moved(self, rule):
 		"""Whether it is another in the second half of the block."""
@@ -201,7 +217,9 @@ def is_enough(values, rule):
 def steady_disturbance(blocks, rule):
 	"""What is too little to show in one block, and shows in all of them together; 0 within noise."""
 	calm = [block for block in blocks if not block.disturbance(rule) and len(block.controls) >= LEAST_CONTROLS]
-	over = mean([block.control_over() for block in calm]) if len(calm) >= LEAST_BLOCKS else 0.0
+	if len(calm) < LEAST_BLOCKS:
+		return 0.0
+	over = max(mean([block.control_over() for block in calm]), mean([block.order_over() for block in calm]))
 	return over if over > rule.steady_disturbance_ns else 0.0
 
 

@@ -710,8 +710,8 @@ def poison_is_nan_or_no_bool_and_changes():
 # ---- statistics ----
 
 class FakeCall:
-	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3):
-		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns = elapsed_ns, touch_ns, take_ns, head_ns
+	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3, is_after=False):
+		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, is_after
 
 
 def block_of(calls, null, **more):
@@ -775,6 +775,26 @@ def keeping_the_gpu_busy_during_empty_kernels_does_not_pay():
 	equal(block_of([200e3] * 25, [190e3] * 25, **few).disturbance(CUDA), 0.0)
 	disturbed = {"quiet_ns": 150e3, "controls": [190e3, 188e3, 192e3]}
 	equal(block_of([200e3] * 25, [190e3] * 25, **disturbed).value(CUDA), 50e3 + CUDA.empty_ns)
+
+
+def block_disturbed_behind_calls(over_ns):
+	block = block_of([200e3] * 25, [190e3] * 12 + [190e3 + over_ns] * 13, quiet_ns=150e3, controls=[150e3] * 5)
+	for call in block.null[12:]:
+		call.is_after = True
+	return block
+
+
+@test
+def who_disturbs_the_null_only_behind_his_own_calls_gains_nothing():
+	block = block_disturbed_behind_calls(9e3)
+	equal((block.disturbance(CUDA), block.value(CUDA)), (9e3, 10e3 + CUDA.empty_ns))
+	equal(block_disturbed_behind_calls(4e3).disturbance(CUDA), 0.0)
+	little = statistics.Summary([block_disturbed_behind_calls(4e3) for _ in range(4)], [], CUDA)
+	equal((little.disturbance, little.mean), (4e3, 10e3 + CUDA.empty_ns))
+	alone = block_of([200e3] * 5, [190e3] * 3 + [199e3] * 2, quiet_ns=150e3, controls=[150e3] * 5)
+	for call in alone.null[3:]:
+		call.is_after = True
+	equal(alone.disturbance(CUDA), 0.0)
 
 
 @test
