@@ -173,7 +173,7 @@ struct Block {
 			return false;
 		Values all = elapsed_of(null);
 		double before = median({all.begin(), all.begin() + half}), after = median({all.end() - half, all.end()});
-		return std::abs(before - after) > std::max(rule.moved_ns, rule.moved * rule.usual(all));
+		return std::abs(before - after) > std::max(rule.moved_ns, rule.moved * usual_null(rule));
 	}
 
 	/* What the contestant kept the device busy with before and after its calls, per call; 0 within noise. */
