@@ -8,6 +8,7 @@
 # mode: benchmark
 # variants: processor kernels start
 # truth: honest
+# spared: 0.3
 # floor: 1500
 import os
 import threading
