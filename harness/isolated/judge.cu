@@ -554,6 +554,8 @@ private:
 		if (!theirs)
 			return;
 		theirs->null = ours.null;
+		for (Timed &call : theirs->null)
+			call.is_after = !call.is_after; /* one side is called before the null's call, the other behind it */
 		theirs->null_heads = ours.null_heads;
 		theirs->bells = ours.bells;
 		theirs->controls = ours.controls;
