@@ -60,7 +60,7 @@ inline double least(Values values)
 }
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 700, 12, 20'000, 5, 3000, 2000, 500, 0.03,
+inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 600, 12, 20'000, 5, 3000, 2000, 500, 0.03,
 	median};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
 inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0, 5000, 0.5, least};

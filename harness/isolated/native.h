@@ -261,6 +261,8 @@ int isolated_gate_map(int descriptor, struct isolated_gate **gate);
 /* Enqueues on the legacy default stream what waits for the call of this number and makes its input complete, which lies in
  * the slot at this address. */
 int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot);
+/* Enqueues there a kernel that does nothing, once isolated_gate_map has loaded it. */
+int isolated_empty_launch(void);
 /* Neither is ever given back: they stay as long as the process. */
 
 /* ---- the device ---- */

@@ -102,6 +102,7 @@ _FUNCTIONS = {
 	"gate_make": [_pointer(ctypes.c_void_p), _pointer(_int)],
 	"gate_map": [_int, _pointer(ctypes.c_void_p)],
 	"gate_wait": [ctypes.c_void_p, _u32, _u64],
+	"empty_launch": [],
 	"cuda_open": [],
 	"device_look": [ctypes.c_char_p, _pointer(DeviceState)],
 }
@@ -164,6 +165,11 @@ def gate_make():
 
 def gate_map(descriptor):
 	return _map(_native.isolated_gate_map, descriptor)
+
+
+def empty_launch():
+	"""Enqueues a kernel that does nothing."""
+	_succeed(_native.isolated_empty_launch())
 
 
 def armed(page):
