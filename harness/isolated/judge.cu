@@ -259,7 +259,7 @@ private:
 				ours.push_back(run_empty(side));
 		}
 		quiet_ns_ = median(theirs);
-		return median(ours) - quiet_ns_;
+		return center(ours) - center(theirs);
 	}
 
 	double run_empty(Side &side)
