@@ -836,7 +836,7 @@ def a_case_ends_at_fixed_looks_when_its_mean_is_known():
 	equal(statistics.is_enough(loose, CUDA), False)
 	equal(statistics.is_enough(steady + steady[:1], CUDA), False)  # five is no look
 	equal(statistics.is_enough(loose * 10, CUDA), True)            # the last look
-	equal(statistics.is_enough([5e3, 5.04e3, 4.96e3, 5e3], CUDA), True)   # 0.25 us are enough where it is short
+	equal(statistics.is_enough([5e3, 5.04e3, 4.96e3, 5e3], CUDA), True)   # 0.35 us are enough where it is short
 	equal(statistics.is_enough(loose[:4], CPU), True)
 
 
