@@ -38,6 +38,7 @@ struct Rule {
 	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
 	double empty_ns;                     /* what the empty kernel of the constant takes itself: no part of it */
 	std::size_t calibrations;            /* blocks of empty kernels before a submission is loaded */
+	double process_ns, process;          /* standard deviation of what a process adds to its calls: ns, a share */
 	double open_before_ns;               /* so long before a call usually ends its gate opens: when its GPU begins */
 	std::size_t controls;                /* of a block: the null's empty kernel among the calls */
 	double disturbance_ns, steady_disturbance_ns; /* by which that may be longer than in the beginning: in a block, and on
@@ -74,10 +75,10 @@ inline double least(Values values)
 }
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 6, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.05, 3, 20'000, 0.15, 600, 8, 20'000, 5, 3000, 2000, 500, 0.03,
+inline const Rule cuda_rule = {25, {4, 6, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.05, 3, 20'000, 0.15, 600, 8, 200, 0.0008, 20'000, 5, 3000, 2000, 500, 0.03,
 	center, center};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
-inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0, 5000, 0.5, least,
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0, 0, 0, 5000, 0.5, least,
 	median};
 constexpr std::size_t least_calls = 3, least_blocks = 4, least_controls = 3; /* with fewer blocks, the page says so */
 
@@ -314,6 +315,12 @@ inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
 	return steady > rule.steady_disturbance_ns ? steady : 0;
 }
 
+/* The standard deviation of what the process adds to a time, from job to job: no number of blocks shows it. */
+inline double process_error(double time_ns, const Rule &rule)
+{
+	return std::hypot(rule.process_ns, rule.process * time_ns);
+}
+
 /* The figures of a case. */
 struct Summary {
 	Values samples;
@@ -339,9 +346,9 @@ struct Summary {
 		const Values &units = values.size() > 1 ? values : samples;
 		mean_ns = mean(values);
 		std_ns = deviation(samples);
-		err_ns = deviation(units) / std::sqrt(static_cast<double>(units.size()));
+		err_ns = std::hypot(deviation(units) / std::sqrt(static_cast<double>(units.size())), process_error(mean_ns, rule));
 		double half = half_width(units);
-		half = std::isfinite(half) ? half : std_ns;
+		half = std::hypot(std::isfinite(half) ? half : std_ns, 2 * process_error(mean_ns, rule));
 		low_ns = std::max(1.0, mean_ns - half);
 		high_ns = mean_ns + half;
 		median_ns = median(samples);
@@ -382,22 +389,34 @@ inline Values logarithms(const Pairs &pairs)
 	return logs;
 }
 
+inline double mean_of_rival(const Pairs &pairs)
+{
+	Values rivals;
+	for (auto [ours, theirs] : pairs)
+		rivals.push_back(theirs);
+	return mean(rivals);
+}
+
+/* By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of pairs shows it. */
+inline double unseen(const Pairs &pairs, const Rule &rule)
+{
+	return 2 * process_error(mean_of_rival(pairs), rule) / mean_of_rival(pairs);
+}
+
 /* How much longer the entry takes than the rival. */
 struct Comparison {
 	double ratio, low, high, err, rival_ns;
 
-	explicit Comparison(const Pairs &pairs)
+	Comparison(const Pairs &pairs, const Rule &rule)
 	{
-		Values logs = logarithms(pairs), rivals;
-		for (auto [ours, theirs] : pairs)
-			rivals.push_back(theirs);
-		double middle = mean(logs), half = half_width(logs);
+		Values logs = logarithms(pairs);
+		double middle = mean(logs), half = std::hypot(half_width(logs), unseen(pairs, rule));
 		half = std::isfinite(half) ? half : std::numbers::ln2;
 		ratio = std::exp(middle);
 		low = std::exp(middle - half);
 		high = std::exp(middle + half);
 		err = deviation(logs) / std::sqrt(static_cast<double>(logs.size()));
-		rival_ns = mean(rivals);
+		rival_ns = mean_of_rival(pairs);
 	}
 };
 
@@ -411,7 +430,7 @@ inline bool is_decided(const Pairs &pairs, const Rule &rule)
 		return false;
 	Values logs = logarithms(pairs);
 	double half = half_width(logs, *level);
-	return half <= enough_ratio || std::abs(mean(logs)) > half;
+	return half <= enough_ratio || std::abs(mean(logs)) > std::hypot(half, unseen(pairs, rule));
 }
 
 } // namespace podium

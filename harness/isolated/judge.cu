@@ -607,7 +607,7 @@ private:
 			blocks.push_back(std::move(ours));
 		}
 		write_figures(key, Summary(blocks, own_, rule_));
-		Comparison comparison(pairs);
+		Comparison comparison(pairs, rule_);
 		report_.line(key + "rival", comparison.rival_ns);
 		report_.line(key + "ratio", comparison.ratio);
 		report_.line(key + "ratio_low", comparison.low);

@@ -30,6 +30,7 @@ class Rule:
 		self.center = rule["center"]            # of the calls: what of them is the value of a block
 		self.empty_ns = rule["empty_ns"]        # what the empty kernel of the constant takes itself: no part of it
 		self.calibrations = rule["calibrations"]  # blocks of empty kernels before a submission is loaded
+		self.process_ns, self.process = rule["process"]  # standard deviation of what a process adds to its calls: ns, a share
 		self.open_before_ns = rule["open_before_ns"]  # so long before a call usually ends its gate opens: when its GPU begins
 		self.controls = rule["controls"]        # of a block: the null's empty kernel among the calls
 		# By which that may be longer than in the beginning: in a block, and on average over the blocks of a case.
@@ -59,10 +60,10 @@ def center(values):
 RULES = {
 	"cuda": Rule(calls=25, looks=(4, 6, 8, 12, 20, 28, 40), pair_looks=(8, 12, 16, 20), most_s=60.0, warm_calls=(8, 100), warm_s=0.05,
 		bells=3, controls=5, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15), empty_ns=600.0,
-		calibrations=8, open_before_ns=20_000.0, usual=center, center=center),
+		calibrations=8, process=(200.0, 0.0008), open_before_ns=20_000.0, usual=center, center=center),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
 	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, controls=0,
-		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), empty_ns=0.0, calibrations=0,
+		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), empty_ns=0.0, calibrations=0, process=(0.0, 0.0),
 		open_before_ns=0.0, usual=least, center=median),
 }
 LEAST_BLOCKS = 4  # with fewer, the page says so
@@ -231,6 +232,11 @@ def steady_disturbance(blocks, rule):
 	return over if over > rule.steady_disturbance_ns else 0.0
 
 
+def process_error(time_ns, rule):
+	"""The standard deviation of what the process adds to a time, from job to job: no number of blocks shows it."""
+	return math.hypot(rule.process_ns, rule.process * time_ns)
+
+
 class Summary:
 	"""The figures of a case."""
 
@@ -243,9 +249,9 @@ class Summary:
 		units = values if len(values) > 1 else self.samples
 		self.mean = mean(values)
 		self.std = deviation(self.samples)
-		self.err = deviation(units) / math.sqrt(len(units))
+		self.err = math.hypot(deviation(units) / math.sqrt(len(units)), process_error(self.mean, rule))
 		half = half_width(units)
-		half = half if math.isfinite(half) else self.std
+		half = math.hypot(half if math.isfinite(half) else self.std, 2 * process_error(self.mean, rule))
 		self.low, self.high = max(1.0, self.mean - half), self.mean + half
 		self.median = median(self.samples)
 		self.best, self.worst = min(values), max(values)
@@ -266,12 +272,18 @@ def thinned(samples, most=MOST_SAMPLES):
 # ---- comparisons ----
 
 
+def unseen(pairs, rule):
+	"""By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of pairs shows it."""
+	theirs = mean([theirs for _, theirs in pairs])
+	return 2 * process_error(theirs, rule) / theirs
+
+
 class Comparison:
 	"""How much longer the entry takes than the rival, from pairs of blocks with the same inputs."""
 
-	def __init__(self, pairs):
+	def __init__(self, pairs, rule):
 		logs = [math.log(ours / theirs) for ours, theirs in pairs]
-		middle, half = mean(logs), half_width(logs)
+		middle, half = mean(logs), math.hypot(half_width(logs), unseen(pairs, rule))
 		half = half if math.isfinite(half) else math.log(2)
 		self.ratio, self.low, self.high = math.exp(middle), math.exp(middle - half), math.exp(middle + half)
 		self.err = deviation(logs) / math.sqrt(len(logs))
@@ -290,4 +302,4 @@ def is_decided(pairs, rule):
 		return False
 	logs = [math.log(ours / theirs) for ours, theirs in pairs]
 	half = half_width(logs, level)
-	return half <= ENOUGH_RATIO or abs(mean(logs)) > half
+	return half <= ENOUGH_RATIO or abs(mean(logs)) > math.hypot(half, unseen(pairs, rule))

@@ -869,14 +869,24 @@ def the_figures_of_a_case_come_from_its_blocks():
 
 @test
 def a_comparison_is_decided_by_the_ratio():
-	same = [(100.0, 100.1), (100.1, 100.0)] * 4
-	faster = [(90.0, 100.0), (91.0, 100.0)] * 4
-	loose = [(90.0, 100.0), (110.0, 100.0)] * 4
+	same = [(100e3, 100.1e3), (100.1e3, 100e3)] * 4
+	faster = [(90e3, 100e3), (91e3, 100e3)] * 4
+	loose = [(90e3, 100e3), (110e3, 100e3)] * 4
 	equal([statistics.is_decided(pairs, CUDA) for pairs in (same, faster, loose, faster[:6], loose * 3)], [True, True, False, False, True])
-	found = statistics.Comparison(faster)
+	found = statistics.Comparison(faster, CUDA)
 	assert 0.9 < found.ratio < 0.91 and found.high < 1 and found.low < found.ratio, vars(found)
-	found = statistics.Comparison(loose)
+	found = statistics.Comparison(loose, CUDA)
 	assert found.low < 1 < found.high
+
+
+@test
+def two_processes_differ_by_more_than_their_blocks_show():
+	nearly = [(15.15e3, 15e3), (15.16e3, 15e3)] * 8
+	same, on_cpu = statistics.Comparison(nearly, CUDA), statistics.Comparison(nearly, CPU)
+	assert same.low < 1 < same.high and 1.01 < on_cpu.low, (vars(same), vars(on_cpu))
+	assert statistics.Comparison([(ours * 100, theirs * 100) for ours, theirs in nearly], CUDA).low > 1
+	summary = statistics.Summary([block_of([100e3] * 5, [10e3] * 5) for _ in range(4)], [], CUDA)
+	equal([round(figure) for figure in (summary.err, summary.high - summary.mean)], [213, 425])
 
 
 # ---- the native part, as Python sees it ----

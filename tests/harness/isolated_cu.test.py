@@ -527,7 +527,7 @@ int main()
 		pairs.emplace_back(block.value(rule), block.constant(rule));
 	}
 	Values own = read_values(), values = values_of(blocks, rule);
-	Summary s(blocks, own, rule); Comparison c(pairs);
+	Summary s(blocks, own, rule); Comparison c(pairs, rule);
 	for (double one : {s.mean_ns, s.std_ns, s.err_ns, s.low_ns, s.high_ns, s.median_ns, s.best_ns, s.worst_ns, s.constant_ns, s.overrun_ns, s.own_ns.value_or(-1),
 		double(s.runs), double(is_enough(values, rule)), double(is_decided(pairs, rule)), double(blocks[0].constant_moved(rule)), s.disturbance_ns, c.ratio, c.low, c.high, c.err,
 		c.rival_ns, mean(thinned(s.samples, 7)), t_quantile(0.99, count), t_quantile(0.95, 3)})
@@ -573,7 +573,7 @@ def expected_figures(kind, blocks, own):
 	summary = statistics.Summary(blocks, own, rule)
 	values = [block.value(rule) for block in blocks]
 	pairs = [(value, block.constant(rule)) for value, block in zip(values, blocks)]
-	compared = statistics.Comparison(pairs)
+	compared = statistics.Comparison(pairs, rule)
 	return [summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median, summary.best, summary.worst, summary.constant,
 		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(pairs, rule),
 		blocks[0].constant_moved(rule), summary.disturbance, compared.ratio, compared.low, compared.high, compared.err, compared.rival,
