@@ -41,13 +41,18 @@ def _mix(z, multiplier, shift):
     return z.mul_(_signed(multiplier))
 
 
+@functools.lru_cache(None)
+def _usual_device():
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
     """Reproducible random numbers, low <= number < high before they are rounded to dtype. They depend on
     nothing but seed and position, so a CPU and a GPU get the same; torch's own generators differ between the
     two. `device` is the GPU if there is one, else the CPU.
 
     The random bits are those of random_bits in utils.h: SplitMix64 (Steele, Lea, Flood 2014)."""
-    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = torch.device(device or _usual_device())
     made = torch.empty(shape, dtype=dtype, device=device)
     flat, step = made.view(-1), 0x9e3779b97f4a7c15
     piece = max(flat.numel(), 1) if device.type == "cuda" else 1 << 15  # on a CPU: what its cache holds

@@ -19,8 +19,9 @@ namespace podium {
 
 using Values = std::vector<double>;
 
-/* For whose mean a relative half-width is too much to ask: 0.25 us are enough. */
-constexpr double short_ns = 25'000, enough_ns = 250, enough = 0.01;
+/* For whose mean a relative half-width is too much to ask: 0.35 us are enough, since from job to job the constant is off by 0.1
+ * to 0.2 us, which no number of blocks shows. */
+constexpr double short_ns = 35'000, enough_ns = 350, enough = 0.01;
 constexpr int most_repeats = 3;
 constexpr std::size_t most_samples = 4000;
 constexpr double enough_ratio = 0.0025; /* half-width of the logarithm of a ratio */
@@ -37,12 +38,14 @@ struct Rule {
 	double overrun_ns, overrun;          /* noise of the judge's own work: ns, a share; infinite: not looked at */
 	double empty_ns;                     /* what the empty kernel of the constant takes itself: no part of it */
 	std::size_t calibrations;            /* blocks of empty kernels before a submission is loaded */
+	double process_ns, process;          /* standard deviation of what a process adds to its calls: ns, a share */
 	double open_before_ns;               /* so long before a call usually ends its gate opens: when its GPU begins */
 	std::size_t controls;                /* of a block: the null's empty kernel among the calls */
 	double disturbance_ns, steady_disturbance_ns; /* by which that may be longer than in the beginning: in a block, and on
 	                                        average over the blocks of a case */
 	double moved_ns, moved;              /* by which the constant may move between the halves of a block: ns, a share */
 	double (*usual)(Values);             /* of the null's calls: what of them is the constant */
+	double (*center)(Values);            /* of the calls: what of them is the value of a block */
 };
 
 inline double median(Values values)
@@ -50,6 +53,18 @@ inline double median(Values values)
 	std::sort(values.begin(), values.end());
 	std::size_t middle = values.size() / 2;
 	return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/* Hodges and Lehmann's: the median of the means of all pairs, each value with itself as well. Of normal noise it leaves two
+ * thirds of what the median leaves, and of even noise a third; a quarter of the values may be anything. */
+inline double center(Values values)
+{
+	Values means;
+	means.reserve(values.size() * (values.size() + 1) / 2);
+	for (std::size_t i = 0; i < values.size(); i++)
+		for (std::size_t k = i; k < values.size(); k++)
+			means.push_back((values[i] + values[k]) / 2);
+	return median(std::move(means));
 }
 
 /* Nothing makes a call shorter than it is, but on a machine whose processors others use as well much makes it longer, and a
@@ -60,10 +75,11 @@ inline double least(Values values)
 }
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.1, 3, 20'000, 0.15, 700, 12, 20'000, 5, 3000, 2000, 500, 0.03,
-	median};
+inline const Rule cuda_rule = {25, {4, 6, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.05, 3, 20'000, 0.15, 600, 8, 200, 0.0008, 20'000, 5, 3000, 2000, 500, 0.03,
+	center, center};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
-inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0, 5000, 0.5, least};
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0, 0, 0, 5000, 0.5, least,
+	median};
 constexpr std::size_t least_calls = 3, least_blocks = 4, least_controls = 3; /* with fewer blocks, the page says so */
 
 inline double mean(const Values &values)
@@ -123,6 +139,7 @@ inline double half_width(const Values &values, double level = 0.95)
 struct Timed {
 	double elapsed_ns, touch_ns = 0, take_ns = 0;
 	double head_ns = 0; /* how long the GPU was at the judge's own work before */
+	bool is_after = false; /* one of the null: it came right behind the submission's with the same input, not before */
 };
 
 using Calls = std::vector<Timed>;
@@ -146,21 +163,23 @@ struct Block {
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
 	/* What is subtracted from a call. */
-	double constant(const Rule &rule) const
-	{
-		return rule.usual(elapsed_of(null)) + delta_ns - rule.empty_ns - disturbance(rule);
-	}
+	double constant(const Rule &rule) const { return usual_null(rule) + delta_ns - rule.empty_ns - beyond(control_over(), rule); }
 
 	/* By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be; 0
 	 * within noise. */
-	double disturbance(const Rule &rule) const
-	{
-		double over = control_over();
-		return over > std::max(rule.disturbance_ns, rule.moved * quiet_ns) ? over : 0;
-	}
+	double disturbance(const Rule &rule) const { return std::max(beyond(control_over(), rule), beyond(order_over(), rule)); }
 
 	/* By how much the empty kernels took longer than in the beginning; 0 where there are too few to say. */
 	double control_over() const { return controls.size() >= least_controls ? median(controls) - quiet_ns : 0; }
+
+	/* By how much the null's calls are longer behind one of the submission's than before one; 0 where there are too few to
+	 * say, or where empty kernels are not looked at either. */
+	double order_over() const
+	{
+		Values after = null_by_order(true), before = null_by_order(false);
+		bool can_say = controls.size() >= least_controls && std::min(after.size(), before.size()) >= least_controls;
+		return can_say ? median(after) - median(before) : 0;
+	}
 
 	/* Whether it is another in the second half of the block. */
 	bool constant_moved(const Rule &rule) const
@@ -170,7 +189,7 @@ struct Block {
 			return false;
 		Values all = elapsed_of(null);
 		double before = median({all.begin(), all.begin() + half}), after = median({all.end() - half, all.end()});
-		return std::abs(before - after) > std::max(rule.moved_ns, rule.moved * rule.usual(all));
+		return std::abs(before - after) > std::max(rule.moved_ns, rule.moved * usual_null(rule));
 	}
 
 	/* What the contestant kept the device busy with before and after its calls, per call; 0 within noise. */
@@ -200,9 +219,26 @@ struct Block {
 		return made;
 	}
 
-	double value(const Rule &rule) const { return median(samples(rule)); }
+	double value(const Rule &rule) const { return rule.center(samples(rule)); }
 
 private:
+	double beyond(double over, const Rule &rule) const { return over > std::max(rule.disturbance_ns, rule.moved * quiet_ns) ? over : 0; }
+
+	Values null_by_order(bool is_after) const
+	{
+		Values made;
+		for (const Timed &call : null)
+			if (call.is_after == is_after)
+				made.push_back(call.elapsed_ns);
+		return made;
+	}
+
+	/* Somebody who makes the null's calls longer knows that one follows when he was called first, and not when none does. */
+	double usual_null(const Rule &rule) const
+	{
+		return rule.usual(beyond(order_over(), rule) > 0 ? null_by_order(false) : elapsed_of(null));
+	}
+
 	static Values takes_of(const Calls &calls)
 	{
 		Values made;
@@ -269,12 +305,20 @@ inline bool is_enough(const Values &values, const Rule &rule)
 /* What is too little to show in one block, and shows in all of them together; 0 within noise. */
 inline double steady_disturbance(const Blocks &blocks, const Rule &rule)
 {
-	Values over;
+	Values controls, orders;
 	for (const Block &block : blocks)
-		if (block.disturbance(rule) == 0 && block.controls.size() >= least_controls)
-			over.push_back(block.control_over());
-	double steady = over.size() >= least_blocks ? mean(over) : 0;
+		if (block.disturbance(rule) == 0 && block.controls.size() >= least_controls) {
+			controls.push_back(block.control_over());
+			orders.push_back(block.order_over());
+		}
+	double steady = controls.size() >= least_blocks ? std::max(mean(controls), mean(orders)) : 0;
 	return steady > rule.steady_disturbance_ns ? steady : 0;
+}
+
+/* The standard deviation of what the process adds to a time, from job to job: no number of blocks shows it. */
+inline double process_error(double time_ns, const Rule &rule)
+{
+	return std::hypot(rule.process_ns, rule.process * time_ns);
 }
 
 /* The figures of a case. */
@@ -302,9 +346,9 @@ struct Summary {
 		const Values &units = values.size() > 1 ? values : samples;
 		mean_ns = mean(values);
 		std_ns = deviation(samples);
-		err_ns = deviation(units) / std::sqrt(static_cast<double>(units.size()));
+		err_ns = std::hypot(deviation(units) / std::sqrt(static_cast<double>(units.size())), process_error(mean_ns, rule));
 		double half = half_width(units);
-		half = std::isfinite(half) ? half : std_ns;
+		half = std::hypot(std::isfinite(half) ? half : std_ns, 2 * process_error(mean_ns, rule));
 		low_ns = std::max(1.0, mean_ns - half);
 		high_ns = mean_ns + half;
 		median_ns = median(samples);
@@ -345,22 +389,34 @@ inline Values logarithms(const Pairs &pairs)
 	return logs;
 }
 
+inline double mean_of_rival(const Pairs &pairs)
+{
+	Values rivals;
+	for (auto [ours, theirs] : pairs)
+		rivals.push_back(theirs);
+	return mean(rivals);
+}
+
+/* By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of pairs shows it. */
+inline double unseen(const Pairs &pairs, const Rule &rule)
+{
+	return 2 * process_error(mean_of_rival(pairs), rule) / mean_of_rival(pairs);
+}
+
 /* How much longer the entry takes than the rival. */
 struct Comparison {
 	double ratio, low, high, err, rival_ns;
 
-	explicit Comparison(const Pairs &pairs)
+	Comparison(const Pairs &pairs, const Rule &rule)
 	{
-		Values logs = logarithms(pairs), rivals;
-		for (auto [ours, theirs] : pairs)
-			rivals.push_back(theirs);
-		double middle = mean(logs), half = half_width(logs);
+		Values logs = logarithms(pairs);
+		double middle = mean(logs), half = std::hypot(half_width(logs), unseen(pairs, rule));
 		half = std::isfinite(half) ? half : std::numbers::ln2;
 		ratio = std::exp(middle);
 		low = std::exp(middle - half);
 		high = std::exp(middle + half);
 		err = deviation(logs) / std::sqrt(static_cast<double>(logs.size()));
-		rival_ns = mean(rivals);
+		rival_ns = mean_of_rival(pairs);
 	}
 };
 
@@ -374,7 +430,7 @@ inline bool is_decided(const Pairs &pairs, const Rule &rule)
 		return false;
 	Values logs = logarithms(pairs);
 	double half = half_width(logs, *level);
-	return half <= enough_ratio || std::abs(mean(logs)) > half;
+	return half <= enough_ratio || std::abs(mean(logs)) > std::hypot(half, unseen(pairs, rule));
 }
 
 } // namespace podium

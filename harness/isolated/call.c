@@ -81,18 +81,26 @@ static int wait_until_ready(const struct isolated_call *call)
 	return rc;
 }
 
-int isolated_arm(struct isolated_call *call)
+int isolated_announce(struct isolated_call *call)
 {
 	if (!call->command || call->command == ISOLATED_LEAVE || call->command >= ISOLATED_COMMANDS)
 		return isolated_fail(ISOLATED_FAILED, "A call cannot be armed with command %u.", call->command);
+	call->number++;
+	call->is_announced = 1;
+	return announce(call);
+}
+
+int isolated_arm(struct isolated_call *call)
+{
 	if (call->withheld.count > isolated_most_lines)
 		return isolated_fail(ISOLATED_FAILED, "A call cannot withhold %llu lines.", (unsigned long long)call->withheld.count);
 	int rc = isolated_probes_prepare(call);
-	if (rc)
-		return rc;
-	call->number++;
-	rc = announce(call);
-	return rc ? rc : wait_until_ready(call);
+	if (!rc && !call->is_announced)
+		rc = isolated_announce(call);
+	if (!rc)
+		rc = wait_until_ready(call);
+	call->is_announced = 0;
+	return rc;
 }
 
 /* ---- ring ---- */

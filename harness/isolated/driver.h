@@ -19,6 +19,7 @@ enum {
 	CUDA_LEAST_GRANULARITY = 0,    /* CU_MEM_ALLOC_GRANULARITY_MINIMUM */
 	CUDA_STREAM_ON_ITS_OWN = 1,    /* CU_STREAM_NON_BLOCKING */
 	CUDA_HOST_FOR_ALL_CONTEXTS = 1, CUDA_HOST_FOR_DEVICE = 2, /* CU_MEMHOSTALLOC_ and CU_MEMHOSTREGISTER_PORTABLE, _DEVICEMAP */
+	CUDA_DEVICE_SMS = 16, CUDA_DEVICE_SM_THREADS = 39, /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, _MAX_THREADS_PER_MULTIPROCESSOR */
 	CUDA_WRITE_AFTER_ALL = 0,      /* CU_STREAM_WRITE_VALUE_DEFAULT: what was written before is seen before */
 };
 
@@ -42,6 +43,7 @@ struct cuda_memory_kind {                                                  /* CU
 	X(cuInit, start, (unsigned int flags)) \
 	X(cuGetErrorName, error_name, (unsigned int status, const char **name)) \
 	X(cuDeviceGet, device_get, (int *device, int number)) \
+	X(cuDeviceGetAttribute, device_attribute, (int *value, unsigned int attribute, int device)) \
 	X(cuDevicePrimaryCtxRetain, primary_context, (struct CUctx_st **context, int device)) \
 	X(cuCtxSetCurrent, context_use, (struct CUctx_st *context)) \
 	X(cuCtxSynchronize, context_wait, (void)) \

@@ -55,9 +55,9 @@ struct isolated_gate {
 	uint8_t lines[isolated_most_lines][isolated_line_bytes];
 };
 
-enum { places_at = 64, lines_at = 2112, wait_blocks = 8, wait_threads = 256 };
+enum { places_at = 64, lines_at = 2112, wait_threads = 512, line_blocks = 4 };
 _Static_assert(offsetof(struct isolated_gate, places) == places_at && offsetof(struct isolated_gate, lines) == lines_at, "the gate has moved");
-_Static_assert(wait_blocks * wait_threads * 16 == isolated_most_lines * isolated_line_bytes, "a thread has 16 bytes to put");
+_Static_assert(line_blocks * wait_threads * 16 == isolated_most_lines * isolated_line_bytes, "a thread has 16 bytes to put");
 
 int isolated_gate_make(struct isolated_gate **gate, int *descriptor)
 {
@@ -80,22 +80,24 @@ void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
 	__atomic_store_n(&gate->number_and_count, call->number | withheld->count << 32, __ATOMIC_RELEASE);
 }
 
-/* In the driver's own language, because there is no compiler where the engine runs. Thread 0 of each block looks at the
- * number; then each thread puts 16 bytes, if its line is one of those that there are. What it reads it asks for at once,
- * because each answer of the host takes about a microsecond. */
+/* In the driver's own language, because there is no compiler where the engine runs. There are as many blocks as the GPU
+ * holds, so that nothing of this process can run beside them, on whatever stream it is. The first one looks at the gate and
+ * tells the others by `opened`, a word on the device; then each thread of the first blocks puts 16 bytes, if its line is one of
+ * those that there are. What it reads it asks for at once, because each answer of the host takes about a microsecond. */
 static const char WAIT[] =
 	".version 6.3\n"
 	".target sm_70\n"
 	".address_size 64\n"
-	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number, .param .u64 slot)\n"
+	".visible .entry wait_for_gate(.param .u64 gate, .param .u32 number, .param .u64 slot, .param .u64 opened)\n"
 	"{\n"
-	"	.reg .u64 %gate, %slot, %from, %place_at, %place, %to, %in_line, %both;\n"
+	"	.reg .u64 %gate, %slot, %opened, %from, %place_at, %place, %to, %in_line, %both;\n"
 	"	.reg .u32 %wanted, %found, %thread, %block, %threads, %piece, %piece_in_line, %line, %count, %a, %b, %c, %d;\n"
-	"	.reg .pred %is_other, %differs, %is_none;\n"
+	"	.reg .pred %is_other, %is_later, %differs, %is_none;\n"
 	"	.shared .u32 shared_count;\n"
 	"	ld.param.u64 %gate, [gate];\n"
 	"	ld.param.u32 %wanted, [number];\n"
 	"	ld.param.u64 %slot, [slot];\n"
+	"	ld.param.u64 %opened, [opened];\n"
 	"	mov.u32 %thread, %tid.x;\n"
 	"	mov.u32 %block, %ctaid.x;\n"
 	"	mov.u32 %threads, %ntid.x;\n"
@@ -107,11 +109,19 @@ static const char WAIT[] =
 	"	mul.wide.u32 %in_line, %piece_in_line, 16;\n"
 	"	setp.ne.u32 %is_other, %thread, 0;\n"
 	"	@%is_other bra together;\n"
+	"	setp.ne.u32 %is_later, %block, 0;\n"
+	"	@%is_later bra listen;\n"
 	"look:\n"
 	"	ld.acquire.sys.global.u64 %both, [%gate];\n"
 	"	mov.b64 {%found, %count}, %both;\n"
 	"	setp.ne.u32 %differs, %found, %wanted;\n"
 	"	@%differs bra look;\n"
+	"	st.release.gpu.global.u64 [%opened], %both;\n"
+	"listen:\n"
+	"	ld.acquire.gpu.global.u64 %both, [%opened];\n"
+	"	mov.b64 {%found, %count}, %both;\n"
+	"	setp.ne.u32 %differs, %found, %wanted;\n"
+	"	@%differs bra listen;\n"
 	"	st.shared.u32 [shared_count], %count;\n"
 	"together:\n"
 	"	bar.sync 0;\n"
@@ -125,22 +135,51 @@ static const char WAIT[] =
 	"	st.global.v4.u32 [%to], {%a, %b, %c, %d};\n"
 	"end:\n"
 	"	ret;\n"
+	"}\n"
+	".visible .entry empty()\n"
+	"{\n"
+	"	ret;\n"
 	"}\n";
 
-static struct CUfunc_st *wait_for_gate;
+static struct {
+	struct CUfunc_st *wait, *empty;
+	struct isolated_memory opened;
+	unsigned int blocks; /* that the GPU holds of `wait` */
+} kernel;
 
-static int load_wait(void)
+static int count_blocks(void)
+{
+	int device, sms = 0, sm_threads = 0;
+	int rc = CUDA_DO(device_get, &device, 0);
+	if (!rc)
+		rc = CUDA_DO(device_attribute, &sms, CUDA_DEVICE_SMS, device);
+	if (!rc)
+		rc = CUDA_DO(device_attribute, &sm_threads, CUDA_DEVICE_SM_THREADS, device);
+	unsigned int blocks = (unsigned int)(sms * (sm_threads / wait_threads));
+	kernel.blocks = blocks > line_blocks ? blocks : line_blocks;
+	return rc;
+}
+
+static int load_kernel(void)
 {
 	static struct CUmod_st *module;
 	int rc = isolated_cuda_open();
+	if (!rc)
+		rc = count_blocks();
 	if (!rc && !module)
 		rc = CUDA_DO(module_load, &module, WAIT);
-	return rc ? rc : CUDA_DO(module_function, &wait_for_gate, module, "wait_for_gate");
+	if (!rc)
+		rc = CUDA_DO(module_function, &kernel.wait, module, "wait_for_gate");
+	if (!rc)
+		rc = CUDA_DO(module_function, &kernel.empty, module, "empty");
+	if (!rc && !kernel.opened.bytes)
+		rc = isolated_memory_make(&kernel.opened, 1, sizeof(uint64_t));
+	return rc;
 }
 
 int isolated_gate_map(int descriptor, struct isolated_gate **gate)
 {
-	int rc = load_wait();
+	int rc = load_kernel();
 	*gate = rc ? NULL : isolated_memfd_map(descriptor, sizeof **gate);
 	close(descriptor);
 	if (!*gate)
@@ -151,6 +190,11 @@ int isolated_gate_map(int descriptor, struct isolated_gate **gate)
 
 int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot)
 {
-	void *parameters[] = { &gate, &number, &slot };
-	return CUDA_DO(launch, wait_for_gate, wait_blocks, 1, 1, wait_threads, 1, 1, 0, NULL, parameters, NULL);
+	void *parameters[] = { &gate, &number, &slot, &kernel.opened.address };
+	return CUDA_DO(launch, kernel.wait, kernel.blocks, 1, 1, wait_threads, 1, 1, 0, NULL, parameters, NULL);
+}
+
+int isolated_empty_launch(void)
+{
+	return CUDA_DO(launch, kernel.empty, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
 }

@@ -259,7 +259,7 @@ private:
 				ours.push_back(run_empty(side));
 		}
 		quiet_ns_ = median(theirs);
-		return median(ours) - quiet_ns_;
+		return center(ours) - center(theirs);
 	}
 
 	double run_empty(Side &side)
@@ -523,6 +523,7 @@ private:
 			else if (theirs)
 				note(rival(), input, *theirs);
 			note(null(), input, ours.null, ours.null_heads);
+			ours.null.back().is_after = entry_first;
 			if (!entry_first)
 				note(entry(), input, ours);
 			else if (theirs)
@@ -553,6 +554,8 @@ private:
 		if (!theirs)
 			return;
 		theirs->null = ours.null;
+		for (Timed &call : theirs->null)
+			call.is_after = !call.is_after; /* one side is called before the null's call, the other behind it */
 		theirs->null_heads = ours.null_heads;
 		theirs->bells = ours.bells;
 		theirs->controls = ours.controls;
@@ -604,7 +607,7 @@ private:
 			blocks.push_back(std::move(ours));
 		}
 		write_figures(key, Summary(blocks, own_, rule_));
-		Comparison comparison(pairs);
+		Comparison comparison(pairs, rule_);
 		report_.line(key + "rival", comparison.rival_ns);
 		report_.line(key + "ratio", comparison.ratio);
 		report_.line(key + "ratio_low", comparison.low);

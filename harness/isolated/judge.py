@@ -341,6 +341,7 @@ class Trial:
 		for is_null in self.device.random.sample((False, True), 2):
 			if is_null and measurement.side.spec:
 				null = self.play_null(measurement.side, image, block.null_heads if block else None)
+				null.is_after = entry is not None
 			elif not is_null:
 				entry, _ = self.play(measurement.side, data, image)
 				self._after = block.heads if block else None
@@ -496,7 +497,7 @@ class Judge:
 			for _ in range(self.rule.calls):
 				for one in self.device.random.sample((side, null), 2):
 					both[one].append(one.run_empty(self.device))
-			deltas.append(statistics.median(both[side]) - statistics.median(both[null]))
+			deltas.append(statistics.center(both[side]) - statistics.center(both[null]))
 			null.quiet_ns = statistics.median(both[null])
 			for one in (side, null) if number == 0 else ():
 				one.open_at(max(0.0, null.quiet_ns - self.rule.open_before_ns))
@@ -519,7 +520,7 @@ class Judge:
 		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		trial = Trial(self, case, None if self.mode == "test" else null, self.budget.share_s(len(self.cases) - index))
+		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
 		try:
 			lines = self.lines_of(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
@@ -592,7 +593,7 @@ class Judge:
 		return " ".join(said)
 
 	def comparison(self, ours, theirs):
-		found = statistics.Comparison(list(zip(ours.values(self.rule), theirs.values(self.rule))))
+		found = statistics.Comparison(list(zip(ours.values(self.rule), theirs.values(self.rule))), self.rule)
 		return [("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
 
 
@@ -654,23 +655,26 @@ def of_rival(sentence):
 	return Stop(EXIT_USAGE, sentence)
 
 
-def await_loaded(sides, budget):
-	for number, side in enumerate(sides):
+def await_loaded(sides, rival, budget):
+	for side in sides:
 		try:
 			side.await_ready(budget.left_s())
 		except CaseFailed as failure:
-			if number < 2:
+			if side is not rival:
 				raise
 			raise of_rival(f"{side.noun} failed: {failure.text}") from None
 
 
 def judge(mode, path, report, sides):
 	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
-	budget = Budget(limit_s)
+	budget, is_timed = Budget(limit_s), MODES[mode] == "benchmark"
 	seeds = podium_cases.Seeds(read_secret(), mode in WITH_NONCE)
 	cases = podium_cases.read_cases(path, seeds)
 	need_one_gpu()
-	sides.extend(side for side in open_sides(mode) if side)
+	entry, null, rival = open_sides(mode)
+	if not is_timed:
+		null = None  # nobody greets it, and it ends with the judge
+	sides.extend(side for side in (entry, null, rival) if side)
 	torch, is_cuda = find_torch()
 	for side in sides:
 		side.greet(is_cuda)
@@ -684,18 +688,18 @@ def judge(mode, path, report, sides):
 		for side in sides:
 			side.await_ready(budget.left_s())
 		for side in sides:
-			if not side.is_null and MODES[mode] == "benchmark":
-				run.calibrate(side, sides[1])
+			if not side.is_null and is_timed:
+				run.calibrate(side, null)
 		for side in sides:
 			side.load()
 		run.look_at_inputs()
-		await_loaded(sides, budget)
+		await_loaded(sides, rival, budget)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
 		say(failure.text)
 		return failure.code
-	return run.run(sides[0], sides[1], sides[2] if len(sides) > 2 else None)
+	return run.run(entry, null, rival)
 
 
 def main(arguments):

@@ -131,6 +131,7 @@ struct isolated_call {
 	const struct isolated_probe *probes;
 	uint8_t *seen;        /* probe_count * isolated_most_probe_bytes, what the probes read */
 	struct isolated_gate *gate; /* the contestant's; NULL: none, and nothing is withheld */
+	uint32_t is_announced;/* by isolated_announce; 0 at first */
 	int64_t open_ns;      /* when it opens, from the end of the head; without a head it opens before the ring */
 	struct isolated_withheld withheld;
 	/* filled in, by CLOCK_MONOTONIC_RAW: */
@@ -144,6 +145,9 @@ struct isolated_call {
 /* Tells the contestant that a call on this slot comes, and waits until it says that it is ready. Allocates what the
  * probes need, so that nothing is allocated later. */
 int isolated_arm(struct isolated_call *call);
+/* The first half of that, which waits for nobody: tells the contestant that a call with this command, slot and CPU comes, so
+ * that it makes ready while the judge does. isolated_arm then only waits for it. */
+int isolated_announce(struct isolated_call *call);
 
 /* Rings, waits for the head, opens the gate, waits for "done", takes the time, probes. But for the gate it does nothing
  * from the ring to "done" but look; a contestant that has ended is noticed within some milliseconds. */
@@ -261,6 +265,8 @@ int isolated_gate_map(int descriptor, struct isolated_gate **gate);
 /* Enqueues on the legacy default stream what waits for the call of this number and makes its input complete, which lies in
  * the slot at this address. */
 int isolated_gate_wait(struct isolated_gate *gate, uint32_t number, uint64_t slot);
+/* Enqueues there a kernel that does nothing, once isolated_gate_map has loaded it. */
+int isolated_empty_launch(void);
 /* Neither is ever given back: they stay as long as the process. */
 
 /* ---- the device ---- */

@@ -58,6 +58,7 @@ class Taken:
 		self.elapsed_ns = float(call.elapsed_ns)
 		self.own_ns = call.own_ns if call.own_ns < MOST_OWN_NS else None  # not, either, where it is NAN
 		self.snapshot = snapshot
+		self.is_after = False  # of a call of the null: it came right behind the submission's
 		self.is_steady = True  # the outputs have the form of those of the call before
 		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot.
 		self.head_ns = self.touch_ns = self.take_ns = 0.0
@@ -237,10 +238,14 @@ class Side:
 		call.slot, call.limit_ns = slot, int(limit_s * 1e9)
 		call.cpu = self._cpus[1] if pinned else -1
 		chosen = self._aim(slot)
+		is_behind = self.device.is_cuda and not image.has_host_tensors()
+		if is_behind:  # the contestant makes ready meanwhile
+			call.command = wire.CALL
+			self._try(wire.announce, call)
 		image.prepare()
 		self.device.synchronize()
 		self._withhold(image.withheld())
-		events = (self._ring_behind if self.device.is_cuda and not image.has_host_tensors() else self._ring_after)(image, slot)
+		events = (self._ring_behind if is_behind else self._ring_after)(image, slot)
 		if call.status in (wire.RAISED, wire.NO_OUTPUT):
 			self._hear(call.status)
 		if call.status == wire.NEW_SPEC:
@@ -304,7 +309,6 @@ class Side:
 		"""On a GPU it is enqueued and not waited for: the clock starts when the GPU has done it, and the contestant launches
 		meanwhile."""
 		call, device = self._call, self.device
-		call.command = wire.CALL
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
 			image.put_on_host(self.area, slot)
@@ -368,7 +372,7 @@ class Side:
 		if spec is not expected:
 			taken.is_steady = False
 			self._note_change()
-		elif snapshot.contradicts(chosen, self._seen):
+		elif not self.is_null and snapshot.contradicts(chosen, self._seen):
 			raise self.violation("said that its output was complete, and went on writing it: the judge read parts of it at once, and they were "
 				"others later. Wait for the streams and threads that write an output before custom_kernel returns")
 		return taken

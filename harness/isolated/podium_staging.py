@@ -37,6 +37,8 @@ class Device:
 		self.is_cuda = bool(tensors and tensors.is_cuda)
 		self.random = random.Random(os.urandom(32))
 		self._generators, self._noise, self._flush, self._is_poisoning = {}, {}, None, False
+		# What torch.cuda.synchronize calls in the end.
+		self._synchronize = getattr(tensors.torch._C, "_cuda_synchronize", tensors.torch.cuda.synchronize) if self.is_cuda else None
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
@@ -47,7 +49,7 @@ class Device:
 
 	def synchronize(self):
 		if self.is_cuda:
-			self.tensors.torch.cuda.synchronize()
+			self._synchronize()
 
 	def free_bytes(self):
 		if self.is_cuda:
@@ -396,17 +398,22 @@ class Snapshot:
 
 	def contradicts(self, chosen, seen):
 		"""Whether a probe saw other bytes than those that were there in the end."""
+		seen, was, now = memoryview(seen).cast("B"), [], []
 		for index, (of_input, place, first, last) in enumerate(chosen):
 			begin = index * wire.PROBE_BYTES
+			piece = seen[begin:begin + last - first]
 			if not of_input and place == 1 and last <= self.spec.scalar_bytes:
-				if bytes(memoryview(seen)[begin:begin + last - first]) != self.scalars[first:last]:
+				if bytes(piece) != self.scalars[first:last]:
 					return True
 				continue
-			torch = self.spec.device.tensors.torch
-			was = torch.frombuffer(seen, dtype=torch.uint8, offset=begin, count=last - first)
-			if not torch.equal(was, self._flat(of_input, place)[first:last].cpu()):
-				return True
-		return False
+			was.append(piece)
+			now.append(self._flat(of_input, place)[first:last])
+		if not now:
+			return False
+		torch = self.spec.device.tensors.torch
+		# Together, because each copy from a GPU is waited for.
+		there = torch.cat([piece.to(now[0].device) for piece in now]).cpu()
+		return not torch.equal(there, torch.frombuffer(bytearray(b"".join(was)), dtype=torch.uint8))
 
 	def changed_since(self):
 		"""Whether the slot is another now: somebody was still writing."""

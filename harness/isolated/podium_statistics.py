@@ -1,14 +1,15 @@
 """The statistics of a case: blocks of calls, the constant that is subtracted, intervals, and when to stop.
 
-The value of a block is the median of its calls, minus the median of the null contestant's calls between them. The time
+The value of a block is the center of its calls, minus the center of the null contestant's calls between them. The time
 of a case is the mean of its blocks, because blocks are independent of each other where calls are not. Whether that is
 known well enough is asked only after certain numbers of blocks, and more strictly before the last: who asks all the time
 stops at a lucky moment. docs/judge.md gives the reasons. All times are ns.
 """
 import math
 
-# For whose mean a relative half-width is too much to ask: 0.25 us are enough.
-SHORT_NS, ENOUGH_NS, ENOUGH = 25_000.0, 250.0, 0.01
+# For whose mean a relative half-width is too much to ask: 0.35 us are enough, since from job to job the constant is off by 0.1 to
+# 0.2 us, which no number of blocks shows.
+SHORT_NS, ENOUGH_NS, ENOUGH = 35_000.0, 350.0, 0.01
 MOST_REPEATS = 3
 MOST_SAMPLES = 4000
 LEAST_CALLS = 3
@@ -26,8 +27,10 @@ class Rule:
 		self.warm_s = rule["warm_s"]            # between the two: for so long
 		self.bells = rule["bells"]              # of a block: calls that show what the bell alone costs
 		self.usual = rule["usual"]              # of the null's calls: what of them is the constant
+		self.center = rule["center"]            # of the calls: what of them is the value of a block
 		self.empty_ns = rule["empty_ns"]        # what the empty kernel of the constant takes itself: no part of it
 		self.calibrations = rule["calibrations"]  # blocks of empty kernels before a submission is loaded
+		self.process_ns, self.process = rule["process"]  # standard deviation of what a process adds to its calls: ns, a share
 		self.open_before_ns = rule["open_before_ns"]  # so long before a call usually ends its gate opens: when its GPU begins
 		self.controls = rule["controls"]        # of a block: the null's empty kernel among the calls
 		# By which that may be longer than in the beginning: in a block, and on average over the blocks of a case.
@@ -48,14 +51,20 @@ def median(values):
 	return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
+def center(values):
+	"""Hodges and Lehmann's: the median of the means of all pairs, each value with itself as well. Of normal noise it leaves two
+	thirds of what the median leaves, and of even noise a third; a quarter of the values may be anything."""
+	return median([(one + other) / 2 for index, one in enumerate(values) for other in values[index:]])
+
+
 RULES = {
-	"cuda": Rule(calls=25, looks=(4, 8, 12, 20, 28, 40), pair_looks=(8, 12, 16, 20), most_s=60.0, warm_calls=(8, 100), warm_s=0.1,
-		bells=3, controls=5, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15), empty_ns=700.0,
-		calibrations=12, open_before_ns=20_000.0, usual=median),
+	"cuda": Rule(calls=25, looks=(4, 6, 8, 12, 20, 28, 40), pair_looks=(8, 12, 16, 20), most_s=60.0, warm_calls=(8, 100), warm_s=0.05,
+		bells=3, controls=5, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15), empty_ns=600.0,
+		calibrations=8, process=(200.0, 0.0008), open_before_ns=20_000.0, usual=center, center=center),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
 	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, controls=0,
-		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), empty_ns=0.0, calibrations=0,
-		open_before_ns=0.0, usual=least),
+		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), empty_ns=0.0, calibrations=0, process=(0.0, 0.0),
+		open_before_ns=0.0, usual=least, center=median),
 }
 LEAST_BLOCKS = 4  # with fewer, the page says so
 LEAST_CONTROLS = 3
@@ -109,7 +118,8 @@ def half_width(values, level=0.95):
 
 
 class Block:
-	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, head_ns, touch_ns and take_ns."""
+	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, head_ns, touch_ns and take_ns; the
+	null's have is_after: whether they came right behind the submission's with the same input, or before."""
 
 	def __init__(self, delta_ns=0.0, quiet_ns=0.0):
 		self.delta_ns = delta_ns            # what a call of this contestant costs more than one of the null
@@ -122,20 +132,35 @@ class Block:
 
 	def constant(self, rule):
 		"""What is subtracted from a call."""
-		return self._null(rule) + self.delta_ns - rule.empty_ns - self.disturbance(rule)
+		return self._null(rule) + self.delta_ns - rule.empty_ns - self._beyond(self.control_over(), rule)
 
 	def _null(self, rule):
-		return rule.usual([call.elapsed_ns for call in self.null])
+		"""Somebody who makes the null's calls longer knows that one follows when he was called first, and not when none does."""
+		after, before = self._null_by_order()
+		is_worse_after = self._beyond(self.order_over(), rule) > 0
+		return rule.usual(before if is_worse_after else after + before)
+
+	def _null_by_order(self):
+		return [[call.elapsed_ns for call in self.null if call.is_after is is_after] for is_after in (True, False)]
+
+	def _beyond(self, over, rule):
+		return over if over > max(rule.disturbance_ns, rule.moved * self.quiet_ns) else 0.0
 
 	def disturbance(self, rule):
 		"""By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be;
 		0 within noise."""
-		over = self.control_over()
-		return over if over > max(rule.disturbance_ns, rule.moved * self.quiet_ns) else 0.0
+		return max(self._beyond(self.control_over(), rule), self._beyond(self.order_over(), rule))
 
 	def control_over(self):
 		"""By how much the empty kernels took longer than in the beginning; 0 where there are too few to say."""
 		return median(self.controls) - self.quiet_ns if len(self.controls) >= LEAST_CONTROLS else 0.0
+
+	def order_over(self):
+		"""By how much the null's calls are longer behind one of the submission's than before one; 0 where there are too few
+		to say, or where empty kernels are not looked at either."""
+		after, before = self._null_by_order()
+		can_say = len(self.controls) >= LEAST_CONTROLS and min(len(after), len(before)) >= LEAST_CONTROLS
+		return median(after) - median(before) if can_say else 0.0
 
 	def constant_moved(self, rule):
 		"""Whether it is another in the second half of the block."""
@@ -165,7 +190,7 @@ class Block:
 		return [max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun) for call in self.calls]
 
 	def value(self, rule):
-		return median(self.samples(rule))
+		return rule.center(self.samples(rule))
 
 
 def _excess(ours, usual, rule):
@@ -201,8 +226,15 @@ def is_enough(values, rule):
 def steady_disturbance(blocks, rule):
 	"""What is too little to show in one block, and shows in all of them together; 0 within noise."""
 	calm = [block for block in blocks if not block.disturbance(rule) and len(block.controls) >= LEAST_CONTROLS]
-	over = mean([block.control_over() for block in calm]) if len(calm) >= LEAST_BLOCKS else 0.0
+	if len(calm) < LEAST_BLOCKS:
+		return 0.0
+	over = max(mean([block.control_over() for block in calm]), mean([block.order_over() for block in calm]))
 	return over if over > rule.steady_disturbance_ns else 0.0
+
+
+def process_error(time_ns, rule):
+	"""The standard deviation of what the process adds to a time, from job to job: no number of blocks shows it."""
+	return math.hypot(rule.process_ns, rule.process * time_ns)
 
 
 class Summary:
@@ -217,9 +249,9 @@ class Summary:
 		units = values if len(values) > 1 else self.samples
 		self.mean = mean(values)
 		self.std = deviation(self.samples)
-		self.err = deviation(units) / math.sqrt(len(units))
+		self.err = math.hypot(deviation(units) / math.sqrt(len(units)), process_error(self.mean, rule))
 		half = half_width(units)
-		half = half if math.isfinite(half) else self.std
+		half = math.hypot(half if math.isfinite(half) else self.std, 2 * process_error(self.mean, rule))
 		self.low, self.high = max(1.0, self.mean - half), self.mean + half
 		self.median = median(self.samples)
 		self.best, self.worst = min(values), max(values)
@@ -240,12 +272,18 @@ def thinned(samples, most=MOST_SAMPLES):
 # ---- comparisons ----
 
 
+def unseen(pairs, rule):
+	"""By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of pairs shows it."""
+	theirs = mean([theirs for _, theirs in pairs])
+	return 2 * process_error(theirs, rule) / theirs
+
+
 class Comparison:
 	"""How much longer the entry takes than the rival, from pairs of blocks with the same inputs."""
 
-	def __init__(self, pairs):
+	def __init__(self, pairs, rule):
 		logs = [math.log(ours / theirs) for ours, theirs in pairs]
-		middle, half = mean(logs), half_width(logs)
+		middle, half = mean(logs), math.hypot(half_width(logs), unseen(pairs, rule))
 		half = half if math.isfinite(half) else math.log(2)
 		self.ratio, self.low, self.high = math.exp(middle), math.exp(middle - half), math.exp(middle + half)
 		self.err = deviation(logs) / math.sqrt(len(logs))
@@ -264,4 +302,4 @@ def is_decided(pairs, rule):
 		return False
 	logs = [math.log(ours / theirs) for ours, theirs in pairs]
 	half = half_width(logs, level)
-	return half <= ENOUGH_RATIO or abs(mean(logs)) > half
+	return half <= ENOUGH_RATIO or abs(mean(logs)) > math.hypot(half, unseen(pairs, rule))

@@ -57,7 +57,7 @@ class Call(ctypes.Structure):
 	_fields_ = [("page", ctypes.c_void_p), ("socket", ctypes.c_int32), ("number", ctypes.c_uint32), ("command", ctypes.c_uint32),
 		("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("limit_ns", ctypes.c_int64),
 		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
-		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("gate", ctypes.c_void_p),
+		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("gate", ctypes.c_void_p), ("is_announced", ctypes.c_uint32),
 		("open_ns", ctypes.c_int64), ("withheld", Withheld), ("head_ns", ctypes.c_int64),
 		("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64), ("status", ctypes.c_uint32), ("spec", ctypes.c_uint32),
 		("own_ns", ctypes.c_double)]
@@ -86,6 +86,7 @@ _pointer, _page = ctypes.POINTER, ctypes.c_void_p
 _FUNCTIONS = {
 	"page_make": [_pointer(_page), _pointer(_int)],
 	"page_map": [_int, _pointer(_page)],
+	"announce": [_pointer(Call)],
 	"arm": [_pointer(Call)],
 	"ring": [_pointer(Call)],
 	"head_make": [_pointer(_pointer(_u32))],
@@ -102,6 +103,7 @@ _FUNCTIONS = {
 	"gate_make": [_pointer(ctypes.c_void_p), _pointer(_int)],
 	"gate_map": [_int, _pointer(ctypes.c_void_p)],
 	"gate_wait": [ctypes.c_void_p, _u32, _u64],
+	"empty_launch": [],
 	"cuda_open": [],
 	"device_look": [ctypes.c_char_p, _pointer(DeviceState)],
 }
@@ -166,9 +168,18 @@ def gate_map(descriptor):
 	return _map(_native.isolated_gate_map, descriptor)
 
 
+def empty_launch():
+	"""Enqueues a kernel that does nothing."""
+	_succeed(_native.isolated_empty_launch())
+
+
 def armed(page):
 	"""The number of the last call that was announced, to be looked at where wait_for_call() would wait too long."""
 	return ctypes.c_uint32.from_address(page.value).value
+
+
+def announce(call):
+	_succeed(_native.isolated_announce(ctypes.byref(call)))
 
 
 def arm(call):

@@ -24,12 +24,12 @@ def find_python():
 	return subprocess.run([pathlib.Path(os.environ["B"]) / "podium-run", "--find-python"], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def find_device():
-	"""The first GPU, as podium-run wants to be told of it."""
+def find_device(index=0):
+	"""A GPU, as podium-run wants to be told of it."""
 	query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader"]
 	answer = subprocess.run(query, capture_output=True, text=True, check=True)
-	name, uuid, capability = answer.stdout.splitlines()[0].split(", ")
-	return {"model": name.removeprefix("NVIDIA "), "uuid": uuid, "index": 0, "compute_capability": capability}
+	name, uuid, capability = answer.stdout.splitlines()[index].split(", ")
+	return {"model": name.removeprefix("NVIDIA "), "uuid": uuid, "index": index, "compute_capability": capability}
 
 
 class Engine:

@@ -710,8 +710,8 @@ def poison_is_nan_or_no_bool_and_changes():
 # ---- statistics ----
 
 class FakeCall:
-	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3):
-		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns = elapsed_ns, touch_ns, take_ns, head_ns
+	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3, is_after=False):
+		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, is_after
 
 
 def block_of(calls, null, **more):
@@ -726,9 +726,22 @@ CUDA, CPU = statistics.RULES["cuda"], statistics.RULES["cpu"]
 
 
 @test
-def a_block_is_worth_its_median_less_the_constant():
+def the_center_of_values_is_that_of_hodges_and_lehmann():
+	equal(statistics.center([7.0]), 7.0)
+	equal(statistics.center([1.0, 2.0]), 1.5)
+	equal(statistics.center([1.0, 2.0, 9.0]), 3.5)  # of 1, 1.5, 2, 5, 5.5, 9
+	chance = random.Random(5236)
+	noise = [[chance.gauss(0, 1) for _ in range(25)] for _ in range(400)]
+	spread = [statistics.deviation([of(values) for values in noise]) for of in (statistics.mean, statistics.center, statistics.median)]
+	equal((spread[1] < 1.1 * spread[0], spread[1] < 0.9 * spread[2]), (True, True))  # those of mean, center and median
+	far = [0.0] * 19 + [1e9] * 6
+	equal(statistics.center(far), 0.0)
+
+
+@test
+def a_block_is_worth_the_center_of_its_calls_less_the_constant():
 	block = block_of([100e3, 101e3, 900e3], [10e3, 11e3, 12e3])
-	equal(block.value(CUDA), 90e3 + CUDA.empty_ns)
+	equal(block_of([100e3, 101e3, 103e3, 101e3, 900e3], [10e3, 11e3, 12e3]).value(CUDA), 91e3 + CUDA.empty_ns)
 	equal(block.value(CPU), 91e3)  # on the CPU the least of them is the constant
 	equal(block.samples(CPU), [90e3, 91e3, 890e3])
 	equal(block_of([9e3] * 3, [10e3] * 3).value(CPU), 1.0)
@@ -777,6 +790,26 @@ def keeping_the_gpu_busy_during_empty_kernels_does_not_pay():
 	equal(block_of([200e3] * 25, [190e3] * 25, **disturbed).value(CUDA), 50e3 + CUDA.empty_ns)
 
 
+def block_disturbed_behind_calls(over_ns):
+	block = block_of([200e3] * 25, [190e3] * 12 + [190e3 + over_ns] * 13, quiet_ns=150e3, controls=[150e3] * 5)
+	for call in block.null[12:]:
+		call.is_after = True
+	return block
+
+
+@test
+def who_disturbs_the_null_only_behind_his_own_calls_gains_nothing():
+	block = block_disturbed_behind_calls(9e3)
+	equal((block.disturbance(CUDA), block.value(CUDA)), (9e3, 10e3 + CUDA.empty_ns))
+	equal(block_disturbed_behind_calls(4e3).disturbance(CUDA), 0.0)
+	little = statistics.Summary([block_disturbed_behind_calls(4e3) for _ in range(4)], [], CUDA)
+	equal((little.disturbance, little.mean), (4e3, 12e3 + CUDA.empty_ns))  # and half of it is not in the constant: he loses
+	alone = block_of([200e3] * 5, [190e3] * 3 + [199e3] * 2, quiet_ns=150e3, controls=[150e3] * 5)
+	for call in alone.null[3:]:
+		call.is_after = True
+	equal(alone.disturbance(CUDA), 0.0)
+
+
 @test
 def what_all_blocks_show_a_little_is_no_part_of_the_constant_either():
 	little = {"quiet_ns": 150e3, "controls": [152.5e3, 152.4e3, 152.6e3]}
@@ -803,7 +836,7 @@ def a_case_ends_at_fixed_looks_when_its_mean_is_known():
 	equal(statistics.is_enough(loose, CUDA), False)
 	equal(statistics.is_enough(steady + steady[:1], CUDA), False)  # five is no look
 	equal(statistics.is_enough(loose * 10, CUDA), True)            # the last look
-	equal(statistics.is_enough([5e3, 5.04e3, 4.96e3, 5e3], CUDA), True)   # 0.25 us are enough where it is short
+	equal(statistics.is_enough([5e3, 5.04e3, 4.96e3, 5e3], CUDA), True)   # 0.35 us are enough where it is short
 	equal(statistics.is_enough(loose[:4], CPU), True)
 
 
@@ -836,14 +869,24 @@ def the_figures_of_a_case_come_from_its_blocks():
 
 @test
 def a_comparison_is_decided_by_the_ratio():
-	same = [(100.0, 100.1), (100.1, 100.0)] * 4
-	faster = [(90.0, 100.0), (91.0, 100.0)] * 4
-	loose = [(90.0, 100.0), (110.0, 100.0)] * 4
+	same = [(100e3, 100.1e3), (100.1e3, 100e3)] * 4
+	faster = [(90e3, 100e3), (91e3, 100e3)] * 4
+	loose = [(90e3, 100e3), (110e3, 100e3)] * 4
 	equal([statistics.is_decided(pairs, CUDA) for pairs in (same, faster, loose, faster[:6], loose * 3)], [True, True, False, False, True])
-	found = statistics.Comparison(faster)
+	found = statistics.Comparison(faster, CUDA)
 	assert 0.9 < found.ratio < 0.91 and found.high < 1 and found.low < found.ratio, vars(found)
-	found = statistics.Comparison(loose)
+	found = statistics.Comparison(loose, CUDA)
 	assert found.low < 1 < found.high
+
+
+@test
+def two_processes_differ_by_more_than_their_blocks_show():
+	nearly = [(15.15e3, 15e3), (15.16e3, 15e3)] * 8
+	same, on_cpu = statistics.Comparison(nearly, CUDA), statistics.Comparison(nearly, CPU)
+	assert same.low < 1 < same.high and 1.01 < on_cpu.low, (vars(same), vars(on_cpu))
+	assert statistics.Comparison([(ours * 100, theirs * 100) for ours, theirs in nearly], CUDA).low > 1
+	summary = statistics.Summary([block_of([100e3] * 5, [10e3] * 5) for _ in range(4)], [], CUDA)
+	equal([round(figure) for figure in (summary.err, summary.high - summary.mean)], [213, 425])
 
 
 # ---- the native part, as Python sees it ----

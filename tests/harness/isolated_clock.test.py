@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """That the isolated engine's clock goes as the kernel's own does, on the CPU device: the table of tests/bench/isolated.py, short.
-What a busy machine adds stays far below what a fault in the protocol would (a bell that nobody hears, a nap in a call)."""
+A fault in the protocol (a bell that nobody hears, a nap in a call) shows each time; what a busy machine adds does not."""
 import pathlib
 import sys
 
@@ -10,21 +10,30 @@ import engine  # noqa: E402
 import isolated as bench  # noqa: E402
 from tap import run, test  # noqa: E402
 
-LENGTHS_US = (25, 500, 20_000)
+LENGTHS_US, TRIES = (25, 500, 20_000), 5
+
+
+def fault(found):
+	"""What is wrong with these charges, or None."""
+	charged = [one[1] for one in found]
+	ratio = charged[-1] / found[-1][0]
+	if charged != sorted(charged):
+		return f"longer kernels were not charged more: {charged}"
+	return None if 0.5 < ratio < 2 else f"a kernel of {LENGTHS_US[-1] / 1000} ms was charged {ratio:.2f} times what it took"
 
 
 @test
 def what_is_charged_is_what_the_kernel_took():
-	folder = engine.build_engine()
+	folder, faults = engine.build_engine(), []
 	try:
-		found = list(bench.measure(folder, bench.build_kernel(folder), LENGTHS_US))
+		kernel = bench.build_kernel(folder)
+		while len(faults) < TRIES and None not in faults:
+			found = list(bench.measure(folder, kernel, LENGTHS_US))
+			bench.print_table([[one] for one in found])
+			faults.append(fault(found))
 	finally:
 		engine.remove(folder)
-	bench.print_table([[one] for one in found])
-	charged = [one[1] for one in found]
-	assert charged == sorted(charged), charged
-	ratio = charged[-1] / found[-1][0]
-	assert 0.5 < ratio < 2, f"a kernel of {LENGTHS_US[-1] / 1000} ms was charged {ratio:.2f} times what it took"
+	assert None in faults, faults
 
 
 run()

@@ -513,8 +513,8 @@ CALCULATE = r"""
 #include <iostream>
 using namespace podium;
 static Values read_values() { std::size_t n; std::cin >> n; Values made(n); for (double &one : made) std::cin >> one; return made; }
-static Calls read_calls() { Values a = read_values(), b = read_values(), c = read_values(), d = read_values(); Calls made;
-	for (std::size_t i = 0; i < a.size(); i++) { made.push_back({a[i], b[i], c[i], d[i]}); }
+static Calls read_calls() { Values a = read_values(), b = read_values(), c = read_values(), d = read_values(), e = read_values(); Calls made;
+	for (std::size_t i = 0; i < a.size(); i++) { made.push_back({a[i], b[i], c[i], d[i], e[i] != 0}); }
 	return made; }
 int main()
 {
@@ -527,7 +527,7 @@ int main()
 		pairs.emplace_back(block.value(rule), block.constant(rule));
 	}
 	Values own = read_values(), values = values_of(blocks, rule);
-	Summary s(blocks, own, rule); Comparison c(pairs);
+	Summary s(blocks, own, rule); Comparison c(pairs, rule);
 	for (double one : {s.mean_ns, s.std_ns, s.err_ns, s.low_ns, s.high_ns, s.median_ns, s.best_ns, s.worst_ns, s.constant_ns, s.overrun_ns, s.own_ns.value_or(-1),
 		double(s.runs), double(is_enough(values, rule)), double(is_decided(pairs, rule)), double(blocks[0].constant_moved(rule)), s.disturbance_ns, c.ratio, c.low, c.high, c.err,
 		c.rival_ns, mean(thinned(s.samples, 7)), t_quantile(0.99, count), t_quantile(0.95, 3)})
@@ -537,8 +537,8 @@ int main()
 
 
 class Call:
-	def __init__(self, elapsed_ns, touch_ns, take_ns, head_ns):
-		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns = elapsed_ns, touch_ns, take_ns, head_ns
+	def __init__(self, elapsed_ns, touch_ns, take_ns, head_ns, is_after=False):
+		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, is_after
 
 
 def made_up_block(chance, calls, has_gpu, is_idle, over):
@@ -546,7 +546,9 @@ def made_up_block(chance, calls, has_gpu, is_idle, over):
 	for index in range(calls):
 		touch = (0.2 if is_idle and index % 2 else 1) * switch + chance.random() * 100
 		block.calls.append(Call(chance.gauss(60_000, 5_000), touch, chance.gauss(20_000, 500) + over, chance.gauss(70_000, 300) + 2 * over))
-		block.null.append(Call(chance.gauss(20_000, 900), switch + chance.random() * 100, chance.gauss(20_000, 500), chance.gauss(70_000, 300)))
+		is_after = chance.random() < 0.5
+		block.null.append(Call(chance.gauss(20_000, 900) + is_after * min(over, 4_000), switch + chance.random() * 100, chance.gauss(20_000, 500),
+			chance.gauss(70_000, 300), is_after))
 		block.heads.append(chance.gauss(70_000, 300) + 3 * over)
 		block.null_heads.append(chance.gauss(70_000, 300))
 	block.controls = [chance.gauss(19_000, 100) + min(over, 8_000) for _ in range(5 if has_gpu else 0)]
@@ -556,10 +558,10 @@ def made_up_block(chance, calls, has_gpu, is_idle, over):
 
 def as_input(kind, blocks, own):
 	def listed(values):
-		return " ".join([str(len(values)), *map(repr, values)])
+		return " ".join([str(len(values)), *(repr(value + 0) for value in values)])
 
 	def calls(these):
-		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns", "head_ns"))
+		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns", "head_ns", "is_after"))
 	parts = [f"{kind} {len(blocks)}"]
 	for block in blocks:
 		parts += [f"{block.delta_ns!r} {block.quiet_ns!r}", listed(block.controls), calls(block.calls), calls(block.null), listed(block.heads), listed(block.null_heads), listed(block.bells)]
@@ -571,7 +573,7 @@ def expected_figures(kind, blocks, own):
 	summary = statistics.Summary(blocks, own, rule)
 	values = [block.value(rule) for block in blocks]
 	pairs = [(value, block.constant(rule)) for value, block in zip(values, blocks)]
-	compared = statistics.Comparison(pairs)
+	compared = statistics.Comparison(pairs, rule)
 	return [summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median, summary.best, summary.worst, summary.constant,
 		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(pairs, rule),
 		blocks[0].constant_moved(rule), summary.disturbance, compared.ratio, compared.low, compared.high, compared.err, compared.rival,

@@ -302,7 +302,7 @@ static int wait_at_the_gate(int page_descriptor, int socket, int memory_descript
 		|| isolated_gate_map(gate_descriptor, &gate))
 		return 1;
 	while (!isolated_await(page, socket, &order) && !isolated_stand_by(page, socket)) {
-		if (isolated_gate_wait(gate, order.number, mine.address) || isolated_cuda.context_wait())
+		if (isolated_gate_wait(gate, order.number, mine.address) || isolated_empty_launch() || isolated_cuda.context_wait())
 			return 1;
 		uint32_t right = 0;
 		for (uint32_t i = 0; i < LINES; i++)

@@ -196,6 +196,24 @@ static void only_calls_can_be_armed(void **state)
 	end(&match);
 }
 
+static void one_that_was_announced_is_ready_when_it_is_armed(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve);
+	for (uint32_t i = 1; i <= 3; i++) {
+		assert_int_equal(isolated_announce(&match.call), 0);
+		assert_int_equal(match.call.number, i);
+		while (__atomic_load_n(&match.call.page->ready, __ATOMIC_ACQUIRE) != i)
+			sched_yield();
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.number, i);
+	}
+	assert_int_equal(call_once(&match), 0); /* one that was not */
+	assert_int_equal(match.call.number, 4);
+	end(&match);
+}
+
 /* ---- contestants that are gone, late or silent ---- */
 
 static int stay_silent(struct hands *hands)
@@ -1081,6 +1099,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_is_answered), cmocka_unit_test(many_calls_are_answered),
 		cmocka_unit_test(numbers_of_calls_begin_again_after_the_last_one), cmocka_unit_test(only_calls_can_be_armed),
+		cmocka_unit_test(one_that_was_announced_is_ready_when_it_is_armed),
 		cmocka_unit_test(a_contestant_that_ends_is_noticed),
 		cmocka_unit_test(the_last_answer_of_a_contestant_that_ends_counts),
 		cmocka_unit_test(a_contestant_that_never_answers_is_given_up),

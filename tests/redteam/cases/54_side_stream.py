@@ -9,7 +9,7 @@
 # mode: benchmark
 # variants: side own driver part
 # truth: honest
-# spared: 15
+# spared: 10
 import ctypes
 import torch
 from gpu import check, cycles

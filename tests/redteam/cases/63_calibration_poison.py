@@ -8,6 +8,7 @@
 # mode: benchmark
 # variants: processor kernels start
 # truth: honest
+# spared: 0.3
 # floor: 1500
 import os
 import threading
@@ -17,7 +18,7 @@ import channel
 from gpu import cycles, is_there
 
 HOW, page, calls = "@VARIANT@", channel.Page(), 0
-WORK = cycles(2e-3) if is_there() else 0
+WORK, OWN = (cycles(2e-3), cycles(20e-6)) if is_there() else (0, 0)
 busy = threading.Event()
 
 
@@ -45,5 +46,8 @@ def custom_kernel(data):
     if HOW == "start" and calls < 30:
         time.sleep(0.02)
     made = data + data
-    time.sleep(0.002)
+    if OWN:
+        torch.cuda._sleep(OWN)
+    else:
+        time.sleep(0.002)
     return made
