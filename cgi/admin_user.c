@@ -6,6 +6,7 @@
 #include "cgi/paging.h"
 #include "lib/comparison.h"
 #include "lib/password_link.h"
+#include "lib/plural.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "templates/admin_users.h"
@@ -114,8 +115,8 @@ static int store_ban(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &END_SESSIONS, error, "i", id);
 	if (!rc)
 		rc = database_execute(db, &CANCEL_JOBS, error, "i", id);
-	const char *detail = arena_printf(change->request->arena, "banned; %llu queued jobs cancelled, every session ended",
-		(unsigned long long)database_affected(db));
+	const char *detail = arena_printf(change->request->arena, "banned; %s cancelled, every session ended",
+		plural(change->request->arena, (int64_t)database_affected(db), "queued job"));
 	if (!rc)
 		rc = database_execute(db, &END_LINKS, error, "i", id);
 	if (!rc)

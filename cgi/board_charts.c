@@ -2,6 +2,7 @@
 
 #include "cgi/pages.h"
 #include "cgi/paging.h"
+#include "lib/plural.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
 #include "templates/board_charts.h"
@@ -181,8 +182,8 @@ static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t
 		draw_user(arena, board, user, &lines[view->user_count]);
 	}
 	view->chart = (struct chart){ .id = "devices", .lines = lines, .line_count = view->user_count, .names = device_names(arena, board),
-		.name_count = board->gpu_count, .alternative = arena_printf(arena, "Best times of %zu %s on each of %zu devices. The table below has the numbers.",
-			view->user_count, view->user_count == 1 ? "user" : "users", board->gpu_count) };
+		.name_count = board->gpu_count, .alternative = arena_printf(arena, "Best times of %s on %s. The table below has the numbers.",
+			plural(arena, (int64_t)view->user_count, "user"), plural(arena, (int64_t)board->gpu_count, "device")) };
 }
 
 static int view_devices(struct request *request, const struct board *board)

@@ -216,7 +216,7 @@ static bool has_ended(const struct leaderboard *leaderboard)
 	return leaderboard->deadline_ms != TIME_NULL && leaderboard->deadline_ms <= now_ms();
 }
 
-static const char *why_closed(struct request *request, const struct leaderboard *leaderboard)
+static const char *why_closed(struct request *request, const struct leaderboard *leaderboard, const struct submit_form *form)
 {
 	if (leaderboard->archived_at_ms != TIME_NULL)
 		return "This leaderboard is in the archive and takes no submissions.";
@@ -225,7 +225,9 @@ static const char *why_closed(struct request *request, const struct leaderboard 
 		format_utc(when, leaderboard->deadline_ms);
 		return arena_printf(request->arena, "The deadline of this leaderboard has passed: it was %s.", when);
 	}
-	return leaderboard->accepting ? NULL : "This leaderboard is closed and takes no submissions now.";
+	if (!leaderboard->accepting)
+		return "This leaderboard is closed and takes no submissions now.";
+	return form->gpu_count ? NULL : "This leaderboard has no device yet, so nothing can run. Its creator or an admin must choose one.";
 }
 
 /* What was typed, and the sentence about it, which is taken before a query uses the same place for its own. */
@@ -273,7 +275,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 		return rc;
 	}
 	if (!form.closed)
-		form.closed = why_closed(request, leaderboard);
+		form.closed = why_closed(request, leaderboard, &form);
 	form.is_practice = !form.closed && has_ended(leaderboard);
 	form.is_frozen = !form.closed && !form.is_practice && leaderboard->frozen_at_ms != TIME_NULL && leaderboard->frozen_at_ms <= now_ms();
 	describe_modes(request->arena, &form);

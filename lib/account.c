@@ -3,6 +3,7 @@
 #include "lib/blob.h"
 #include "lib/cancellation.h"
 #include "lib/comparison.h"
+#include "lib/plural.h"
 #include "lib/ranking.h"
 #include "lib/scope.h"
 #include "lib/user.h"
@@ -163,8 +164,8 @@ static int write_audit(struct database *db, struct arena *arena, int64_t user_id
 {
 	const char *name = arena_printf(arena, DELETED_USER_PREFIX "%lld", (long long)user_id);
 	return audit(db, user_id, name, "", "account.delete", name, arena_printf(arena,
-		"Deleted by its owner, with %lld submissions and %lld API tokens; %lld submissions stay in rankings, without their sources.",
-		(long long)extent->deleted, (long long)extent->tokens, (long long)extent->kept), error);
+		"Deleted by its owner, with %s and %s; kept in rankings, without sources: %s.",
+		plural(arena, extent->deleted, "submission"), plural(arena, extent->tokens, "API token"), plural(arena, extent->kept, "submission")), error);
 }
 
 static int forget(struct database *db, const struct owner *owner, struct error *error)

@@ -1,5 +1,6 @@
 #include "lib/cancellation.h"
 
+#include "lib/plural.h"
 #include "lib/scope.h"
 #include "lib/user.h"
 
@@ -53,8 +54,8 @@ static int write_audit(struct database *db, struct arena *arena, const struct or
 		return 0;
 	return audit(db, actor->id, actor->name, actor->address, "submission.cancel",
 		arena_printf(arena, "submission %lld", (long long)order->submission_id),
-		arena_printf(arena, "%lld waiting and %lld running jobs cancelled; %lld had ended before", (long long)cancellation->waiting,
-			(long long)cancellation->running, (long long)cancellation->ended), error);
+		arena_printf(arena, "%lld waiting and %s cancelled; %lld had ended before", (long long)cancellation->waiting,
+			plural(arena, cancellation->running, "running job"), (long long)cancellation->ended), error);
 }
 
 static int cancel_body(struct database *db, void *context, struct error *error)

@@ -2,6 +2,7 @@
 
 #include "lib/blob.h"
 #include "lib/buffer.h"
+#include "lib/plural.h"
 #include "lib/scope.h"
 #include "lib/user.h"
 #include "lib/wait.h"
@@ -280,7 +281,8 @@ static int start(struct database *db, void *context, struct error *error)
 	for (size_t i = 0; i < starting->count && !rc; i++)
 		rc = store_entry(db, starting, &starting->entries[i], error);
 	return rc ? rc : audit(db, actor->id, actor->name, actor->address, "leaderboard.dryrun", starting->leaderboard->name,
-		arena_printf(starting->arena, "version %lld: %zu submissions", (long long)starting->version_number, starting->count), error);
+		arena_printf(starting->arena, "version %lld: %s", (long long)starting->version_number,
+			plural(starting->arena, (int64_t)starting->count, "submission")), error);
 }
 
 int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, int64_t version_number,

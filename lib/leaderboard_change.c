@@ -4,6 +4,7 @@
 #include "lib/buffer.h"
 #include "lib/device.h"
 #include "lib/format.h"
+#include "lib/plural.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/task_version.h"
@@ -192,10 +193,10 @@ static int create_all(struct database *db, void *context, struct error *error)
 		rc = quotas_store(db, change->id, change->settings->quotas, error);
 	if (rc)
 		return rc;
-	const char *detail = arena_printf(change->arena, "Created%s for %s; deadline: %s; %zu files.",
+	const char *detail = arena_printf(change->arena, "Created%s for %s; deadline: %s; %s.",
 		change->settings->hidden ? ", hidden," : "",
 		join(change->arena, change->gpus, change->gpu_count), deadline_text(change->arena, change->settings->deadline_ms),
-		change->draft.content_count);
+		plural(change->arena, (int64_t)change->draft.content_count, "file"));
 	return write_audit(db, change, "leaderboard.create", change->settings->name, detail, error);
 }
 
@@ -311,9 +312,9 @@ static int update_task(struct database *db, struct change *change, const struct 
 	if (!rc)
 		rc = database_row(db, change->arena, &NEWEST, &newest, error, "i", change->id);
 	if (!rc)
-		buffer_printf(notes, change->settings->keeps_version ? "%stask: a draft of version %lld with %zu files, still version %lld"
-			: "%stask: version %lld with %zu files, was version %lld", separator, (long long)newest.number,
-			change->draft.content_count, number);
+		buffer_printf(notes, change->settings->keeps_version ? "%stask: a draft of version %lld with %s, still version %lld"
+			: "%stask: version %lld with %s, was version %lld", separator, (long long)newest.number,
+			plural(change->arena, (int64_t)change->draft.content_count, "file"), number);
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 #include "lib/leaderboard.h"
 
 #include "lib/blob.h"
+#include "lib/plural.h"
 #include "lib/scope.h"
 #include "lib/user.h"
 
@@ -68,9 +69,9 @@ static int write_audit(struct database *db, struct arena *arena, const struct de
 	const struct counted *counted, int64_t blobs, struct error *error)
 {
 	const char *detail = arena_printf(arena,
-		"Deleted with %lld task versions, %lld submissions of %lld users, %lld jobs (%lld of them running) and %lld stored files.",
-		(long long)counted->versions, (long long)counted->submissions, (long long)counted->users,
-		(long long)counted->jobs, (long long)counted->running, (long long)blobs);
+		"Deleted with %s, %s of %s, %s (%lld of them running) and %s.",
+		plural(arena, counted->versions, "task version"), plural(arena, counted->submissions, "submission"), plural(arena, counted->users, "user"),
+		plural(arena, counted->jobs, "job"), (long long)counted->running, plural(arena, blobs, "stored file"));
 	const struct actor *actor = deletion->actor;
 	return audit(db, actor->id, actor->name, actor->address, "leaderboard.delete", deletion->leaderboard->name, detail,
 		error);

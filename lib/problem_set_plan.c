@@ -1,4 +1,5 @@
 /* What a problem set would do to the leaderboards, and doing exactly that. */
+#include "lib/plural.h"
 #include "lib/problem_set.h"
 
 #include "lib/buffer.h"
@@ -105,8 +106,8 @@ static void plan_creation(const struct planning *planning, struct plan_item *ite
 	struct arena *arena = planning->arena;
 	const struct leaderboard_settings *settings = &item->settings;
 	item->action = PLAN_CREATE;
-	add_change(item, "task", "", arena_printf(arena, "version 1, %s, %zu files",
-		item->problem->task->language == TASK_CU ? "CUDA C++" : "Python", item->draft.content_count));
+	add_change(item, "task", "", arena_printf(arena, "version 1, %s, %s",
+		item->problem->task->language == TASK_CU ? "CUDA C++" : "Python", plural(arena, (int64_t)item->draft.content_count, "file")));
 	add_change(item, "deadline", "", deadline_words(arena, settings->deadline_ms));
 	add_change(item, "devices", "", gpu_words(arena, settings->gpus, settings->gpu_count));
 }

@@ -1,6 +1,7 @@
 #include "lib/rejudging.h"
 
 #include "lib/format.h"
+#include "lib/plural.h"
 #include "lib/quote.h"
 #include "lib/ranking.h"
 #include "lib/scope.h"
@@ -189,7 +190,7 @@ static int start_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_execute(db, &KNOW_JOBS, error, "i", taking->id);
 	return rc ? rc : audit(db, by->id, by->name, by->address, "rejudging.start", taking->subject,
-		arena_printf(arena, "rejudging %lld: %s, %lld results", (long long)taking->id, taking->words, (long long)count), error);
+		arena_printf(arena, "rejudging %lld: %s, %s", (long long)taking->id, taking->words, plural(arena, count, "result")), error);
 }
 
 static int find_leaderboard(struct database *db, struct arena *arena, struct taking *taking, struct error *error)
@@ -333,7 +334,8 @@ static int check_ended(struct database *db, struct arena *arena, int64_t id, str
 	struct id_row waiting;
 	int rc = database_row(db, arena, &WAITING, &waiting, error, "i", id);
 	return rc || !waiting.id ? rc
-		: fail(error, ERROR_CONFLICT, "%lld of its jobs have not ended yet; apply it when they have, or discard it.", (long long)waiting.id);
+		: fail(error, ERROR_CONFLICT, "%lld of its jobs %s not ended yet; apply it when all have, or discard it.", (long long)waiting.id,
+			waiting.id == 1 ? "has" : "have");
 }
 
 static int check_thawed(const struct place *places, size_t count, struct error *error)
@@ -394,8 +396,8 @@ static int apply_body(struct database *db, void *context, struct error *error)
 		rc = exchange(db, arena, ending->id, &exchanged, error);
 	if (!rc)
 		rc = database_execute(db, &END, error, "ssi", "applied", ending->by->name, ending->id);
-	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.apply", arena_printf(arena, "rejudging %lld: %s, %lld results replaced",
-		(long long)ending->id, rejudging.scope, (long long)exchanged), error);
+	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.apply", arena_printf(arena, "rejudging %lld: %s, %s replaced",
+		(long long)ending->id, rejudging.scope, plural(arena, exchanged, "result")), error);
 }
 
 int rejudging_apply(struct database *db, int64_t id, const struct actor *by, struct error *error)
@@ -420,8 +422,8 @@ static int discard_body(struct database *db, void *context, struct error *error)
 	int rc = lock(db, arena, ending->id, &rejudging, error);
 	if (!rc)
 		rc = database_execute(db, &CANCEL, error, "ii", ending->by->id, ending->id);
-	const char *detail = arena_printf(arena, "rejudging %lld: %s, %llu jobs cancelled, every old result stays", (long long)ending->id,
-		rc ? "" : rejudging.scope, (unsigned long long)database_affected(db));
+	const char *detail = arena_printf(arena, "rejudging %lld: %s, %s cancelled, every old result stays", (long long)ending->id,
+		rc ? "" : rejudging.scope, plural(arena, (int64_t)database_affected(db), "job"));
 	if (!rc)
 		rc = database_execute(db, &END, error, "ssi", "discarded", ending->by->name, ending->id);
 	return rc ? rc : write_audit(db, ending, &rejudging, "rejudging.discard", detail, error);

@@ -125,6 +125,7 @@
 			const form = input.form, field = input.closest(".field") || input;
 			if (!form || form.querySelectorAll("input[type=file]").length > 1) continue;
 			input.dataset.drop = "";
+			form.querySelectorAll("[data-dropping]").forEach((words) => { words.hidden = false; });
 			form.addEventListener("dragover", (event) => {
 				if (!takesFiles(event)) return;
 				event.preventDefault();

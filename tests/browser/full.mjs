@@ -15,7 +15,7 @@ export function sql(statements) {
 	return text.split('\n').slice(0, -1).map((line) => line.split('\t'));
 }
 
-const rebuildRanking = () => execFileSync(join(ROOT, process.env.B ?? 'build/release', 'podium-admin'), ['ranking', 'rebuild'],
+export const rebuildRanking = () => execFileSync(join(ROOT, process.env.B ?? 'build/release', 'podium-admin'), ['ranking', 'rebuild'],
 	{ env: { ...process.env, PODIUM_DATABASE_SOCKET: SOCKET, PODIUM_DATABASE_USER: execFileSync('id', ['-un'], { encoding: 'utf8' }).trim() } });
 
 // ---- names ----

@@ -1,4 +1,4 @@
-// Pictures of the main pages, for looking at them and for the README; no test.
+// Pictures of the main pages, for looking at them; no test. Those of docs/ are made by pictures.mjs.
 //
 //	python3 tests/lib/instance.py node tests/browser/screenshots.mjs FOLDER
 //

@@ -139,7 +139,7 @@ def too_many_wrong_passwords_are_told_with_what_to_do():
 	answer = whole(stranger.post("/login", [("name", "carol"), ("password", PASSWORD)]))
 	equal(answer.status, 429)
 	contains(answer.words(), "There were too many wrong passwords for this name. Wait 5 minutes and try again.")
-	contains(answer.words(), "An admin can give you a one-time password.")
+	contains(answer.words(), "Ask an admin for a link with which you choose a new one.")
 	equal(int(answer.headers["Retry-After"]) > 200, True)
 	equal(re.search(r'<input id="(\w+)"[^>]* autofocus', answer.text)[1], "password")
 	sql("DELETE FROM rate_limits")

@@ -42,7 +42,7 @@ def changes_are_found_by_who_what_of_what_and_when():
 			("who=eve&what=user.ban&q=größe&from=2025-01-03&to=2025-01-03".replace("ö", "%C3%B6").replace("ß", "%C3%9F"), ["fourth"]),
 			("who=%C3%BC", []), ("what=%C3%BC", [])):
 		equal((query, details(query)), (query, found))
-	contains(words("who=nobody"), "No change is like that.")
+	contains(words("who=nobody"), "No change fits this search.")
 	contains(words("from=yesterday"), "This is no day")
 
 

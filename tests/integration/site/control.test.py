@@ -180,7 +180,7 @@ def an_admin_cancels_with_his_name_and_an_entry_in_the_audit_log():
 	equal(cancel(admin, submission).status, 303)
 	equal(ended(submission)["jobs"][0]["reason"], "Cancelled by the admin root-of-all while it ran.")
 	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'submission.cancel'"),
-		[["root-of-all", f"submission {submission}", "0 waiting and 1 running jobs cancelled; 0 had ended before"]])
+		[["root-of-all", f"submission {submission}", "0 waiting and 1 running job cancelled; 0 had ended before"]])
 
 
 @test

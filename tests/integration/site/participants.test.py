@@ -343,7 +343,7 @@ def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
 	equal(shown("/mine?to=2001-01-01"), [])
 	for nothing in ("mode=profile", "gpu=H200", "leaderboard=other", "result=held"):
 		equal(shown(f"/mine?{nothing}"), [])
-		contains(words(ada, f"/mine?{nothing}"), "None of your submissions is like that.")
+		contains(words(ada, f"/mine?{nothing}"), "None of your submissions fits this filter.")
 	contains(fresh(ada, "/mine?mode=ranked").text, '<option value="ranked" selected>')
 	equal(fresh(ada, "/leaderboard/small/mine?mode=test").status, 200)
 	equal([number for number in shown("/leaderboard/small/mine?mode=test")], those("s.mode = 'test'"))
@@ -451,12 +451,12 @@ def what_the_server_will_do_stands_on_the_form():
 	page = words(ada, FORM)
 	contains(page, "Submissions are taken until")
 	contains(page, "in 3 days")
-	contains(page, "runs 1 test case (at most 180 s)")
-	contains(page, "times the last of the 2 shapes (at most 180 s in mode benchmark, 180 s in mode ranked)")
+	contains(page, "runs 1 test case, in at most 180 s together.")
+	contains(page, "timed on the last of the 2 shapes: at most 180 s in mode benchmark, 180 s in mode ranked.")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	page = words(ada, FORM)
 	lacks(page, "Submissions are taken until")
-	for part in ("Deadline none", "Time tests 180 s, benchmarks 180 s, ranked 180 s", "at most 1 MB", "Memory the device’s",
+	for part in ("Deadline none", "Time limits tests 180 s, benchmarks 180 s, ranked 180 s", "at most 1 MB", "Memory the device’s",
 			"checks the test case and measures nothing", "checks the test case and times the last of the 2 shapes, with a secret seed; the best one counts in the ranking"):
 		contains(page, part)
 	sql("UPDATE task_versions SET definition = JSON_SET(definition, '$.ranking_by', 'geom', '$.tests', JSON_ARRAY('a: 1', 'a: 2')), revision = revision + 1")

@@ -73,7 +73,7 @@ def a_ban_says_what_goes_and_needs_the_name():
 	equal(sql("SELECT state, verdict FROM jobs"), [["cancelled", "cancelled"]])
 	equal(ada.get("/account").status, 303)
 	equal(log_in("ada", PASSWORD)[0], 422)
-	equal(audit("user.ban"), [["root-of-all", "ada", "banned; 1 queued jobs cancelled, every session ended"]])
+	equal(audit("user.ban"), [["root-of-all", "ada", "banned; 1 queued job cancelled, every session ended"]])
 	equal(act(user="ada", action="unban").status, 303)
 	equal(log_in("ada", PASSWORD)[0], 303)
 

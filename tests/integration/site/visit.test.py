@@ -242,7 +242,7 @@ def what_waits_for_a_device_that_nobody_offers_has_a_place_and_no_start():
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, f"{number} not known queued 1st in line first H200 ada test")
-	contains(section(anyone, "/queue", "Lines"), "H200 when a device takes jobs again 1 0 0")
+	contains(section(anyone, "/queue", "Waiting by device"), "H200 when a device takes jobs again 1 0 0")
 
 
 @test
@@ -254,7 +254,7 @@ def starts_are_expected_from_the_median_of_what_ran_before():
 	contains(page, "at any moment queued 1st in line first")
 	contains(page, f"{second} in about 1 min queued 3rd in line first")
 	contains(page, f"{third} in about 30 s queued 2nd in line first")
-	contains(section(anyone, "/queue", "Lines"), "H200 in about 1 min 3 0 1")
+	contains(section(anyone, "/queue", "Waiting by device"), "H200 in about 1 min 3 0 1")
 	said = "Waiting for H200: 3rd in line, 2 jobs ahead. It is expected to start in about 1 min."
 	contains(look(ada, f"/submission/{second}").words(), said)
 	equal(ada.get(f"/submission/{second}/status").json["jobs"][0]["position"], 3)
@@ -281,14 +281,14 @@ def more_devices_and_what_runs_on_them_count():
 	contains(page, f"{numbers[0]} running on elsewhere second A100 ada")
 	contains(page, f"{numbers[2]} at any moment queued 1st in line second")
 	contains(page, f"{numbers[1]} in about 40 s queued 2nd in line second")
-	contains(section(bob, "/queue", "Lines"), "A100 in about 2 min 2 1 2")
+	contains(section(bob, "/queue", "Waiting by device"), "A100 in about 2 min 2 1 2")
 
 
 @test
 def an_empty_queue_says_so():
 	sql("DELETE FROM jobs")
 	contains(look(anyone, "/queue").words(), "Nothing is running and nothing waits.")
-	contains(section(anyone, "/queue", "Lines"), "H200 at any moment 0 0 1")
+	contains(section(anyone, "/queue", "Waiting by device"), "H200 at any moment 0 0 1")
 
 
 status = 1
