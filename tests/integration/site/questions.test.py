@@ -25,7 +25,7 @@ MOST_QUESTIONS = {"anyone": 2, "user1": 3, "admin": 5}
 # Those that need more, for what they show to somebody who is logged in; and to anyone, what is not part of a page.
 MORE_QUESTIONS = {
 	"/leaderboard/*/submit": 7, "/leaderboard/*/mine": 4, "/submission/*": 9, "/submission/*/status": 5, "/submission/*/cancel": 4,
-	"/submission/*/artifact/*": 3,
+	"/submission/*/artifact/*": 3, "/admin/rejudgings/*/*": 7,
 }
 # The file is asked for in pieces: fifty submissions, with a question for each kind of thing that belongs to them.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 25
