@@ -34,11 +34,11 @@ REHEARSALS = {"/admin/rejudgings/*"}
 
 # 50 leaderboards with two devices and three places each, 200 jobs in the queue, 2,000 entries of a ranking: a few for each.
 MOST_ROWS = 4500
-# What creators and admins are told exactly, before they do something to all of it; lists of users and jobs to choose from; and
-# whole rankings to take away.
+# What creators and admins are told exactly, before they do something to all of it; lists of users and jobs to choose from; the
+# 10,000 changes among which words are looked for; and whole rankings to take away.
 MORE_ROWS = {
 	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000, "/admin/leaderboard/*/diff": 70000,
-	"/admin/leaderboard/*/switch": 70000, "/admin/users": 10000, "/admin/rejudgings": 16000, "/leaderboard/*.csv": 10000,
+	"/admin/leaderboard/*/switch": 70000, "/admin/users": 10000, "/admin/rejudgings": 16000, "/admin/audit": 10200, "/leaderboard/*.csv": 10000,
 }
 MOST_KB = 100  # DESIGN, section 10, with
 BESIDE = ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg")
