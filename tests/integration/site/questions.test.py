@@ -132,6 +132,23 @@ def no_first_visit_transfers_more_than_it_may():
 			raise AssertionError(f"{address} for {who} has {size(answer)} bytes, and what belongs to it {beside}")
 
 
+@test
+def who_has_sent_20000_waits_no_longer_than_others():
+	sql("SET @one = (SELECT id FROM users WHERE name = 'user1'), @bench = (SELECT id FROM leaderboards WHERE name = 'bench'); "
+		"UPDATE submissions SET user_id = @one WHERE leaderboard_id = @bench AND id % 5 < 2; ANALYZE TABLE submissions")
+	count, first, last = map(int, sql("SELECT COUNT(*), MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id = s.user_id "
+		"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE u.name = 'user1' AND l.name = 'bench'")[0])
+	equal(count > 20000, True)
+	for address in ("/leaderboard/bench/mine", "/mine", f"/mine?before={last - 50000}", "/mine?mode=ranked", "/mine?gpu=H200", "/mine?leaderboard=bench",
+			"/mine?result=passed", f"/compare?a={first}", f"/compare?b={last}", f"/compare?a={first}&b={last}", f"/submission/{last}",
+			f"/submission/{last}/status", "/leaderboard/bench/submit", "/submit"):
+		selects = [question for question in questions_of("user1", address) if question.lstrip("( ").startswith("SELECT")]
+		equal((address, len(selects) > 0), (address, True))
+		for question, rows in zip(selects, rows_read_by(selects), strict=True):
+			if rows > 4000:
+				raise AssertionError(f"{address} looks at {rows} rows:\n{question}")
+
+
 try:
 	code = run()
 finally:
