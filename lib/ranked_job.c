@@ -26,14 +26,6 @@ static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JO
 	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
-static const struct statement BEST_OF_ALL = SELECT(struct ranked_job, RANKED_JOB_COLUMNS,
-	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, "
-	"  engine, dialect, attempts "
-	"FROM (SELECT " RANKED_JOB_FIELDS ", COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, "
-	"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
-	"  ORDER BY j.score_ns, s.id) AS number "
-	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
-	"WHERE number = 1 ORDER BY task_version_id, gpu");
 static const struct statement LOCK_GPU = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT leaderboard_id AS id FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ? FOR UPDATE");
 static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
@@ -54,6 +46,16 @@ static const struct statement PUT_ENTRY = COMMAND(
 	"submission_id = VALUES(submission_id), job_id = VALUES(job_id), score_ns = VALUES(score_ns), "
 	"score_err_ns = VALUES(score_err_ns), submitted_at = VALUES(submitted_at), engine = VALUES(engine), "
 	"dialect = VALUES(dialect)");
+static const struct statement PUT_BEST_OF_ALL = COMMAND(
+	"INSERT INTO ranking (leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, "
+	"submitted_at, engine, dialect, attempts, position, place) "
+	"SELECT leaderboard_id, task_version_id, gpu, user_id, submission_id, job_id, score_ns, score_err_ns, submitted_at_ms, "
+	"  engine, dialect, attempts, 0, 0 "
+	"FROM (SELECT " RANKED_JOB_FIELDS ", COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, "
+	"  ROW_NUMBER() OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id "
+	"  ORDER BY j.score_ns, s.id) AS number "
+	"  FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE s.leaderboard_id = ? AND " IS_RANKED ") numbered "
+	"WHERE number = 1");
 static const struct statement COUNT_ATTEMPTS = COMMAND(
 	"UPDATE ranking SET attempts = (SELECT COUNT(*) FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED ") "
@@ -102,12 +104,6 @@ int ranked_job_best(struct database *db, struct arena *arena, const struct ranke
 	return database_row(db, arena, &BEST_OF_USER, best, error, "siii", job->gpu, job->user_id, job->leaderboard_id, job->task_version_id);
 }
 
-int ranked_job_best_of_all(struct database *db, struct arena *arena, int64_t leaderboard_id, struct ranked_job **jobs, size_t *count,
-	struct error *error)
-{
-	return database_rows(db, arena, &BEST_OF_ALL, jobs, count, error, "i", leaderboard_id);
-}
-
 int ranked_job_current(struct database *db, struct arena *arena, const struct ranked_job *job, struct ranked_job *current,
 	struct error *error)
 {
@@ -119,6 +115,11 @@ int ranked_job_put(struct database *db, const struct ranked_job *job, struct err
 	return database_execute(db, &PUT_ENTRY, error, "iisiiiddtssi", job->leaderboard_id, job->task_version_id, job->gpu,
 		job->user_id, job->submission_id, job->job_id, job->score_ns, job->score_err_ns, job->submitted_at_ms, job->engine,
 		job->dialect, job->attempts);
+}
+
+int ranked_job_put_best_of_all(struct database *db, int64_t leaderboard_id, struct error *error)
+{
+	return database_execute(db, &PUT_BEST_OF_ALL, error, "i", leaderboard_id);
 }
 
 int ranked_job_drop(struct database *db, const struct ranked_job *job, struct error *error)

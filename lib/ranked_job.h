@@ -29,11 +29,8 @@ int ranked_job_find(struct database *db, struct arena *arena, int64_t job_id, st
 int ranked_job_has_score(struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error);
 int ranked_job_counts(struct database *db, struct arena *arena, int64_t job_id, bool *answer, struct error *error);
 
-/* The best in this job's ranking of this job's user; and in all rankings of a leaderboard that of each user, ranking by
- * ranking. ERROR_NOT_FOUND when the user has none. */
+/* The best in this job's ranking of this job's user. ERROR_NOT_FOUND when the user has none. */
 int ranked_job_best(struct database *db, struct arena *arena, const struct ranked_job *job, struct ranked_job *best, struct error *error);
-int ranked_job_best_of_all(struct database *db, struct arena *arena, int64_t leaderboard_id, struct ranked_job **jobs, size_t *count,
-	struct error *error);
 
 /* The row of the job's user in `ranking`: what stands there (ERROR_NOT_FOUND: nothing), and making this job stand there. A new
  * row has no position until the new order is known (lib/standing.h). */
@@ -41,6 +38,9 @@ int ranked_job_current(struct database *db, struct arena *arena, const struct ra
 	struct error *error);
 int ranked_job_put(struct database *db, const struct ranked_job *job, struct error *error);
 int ranked_job_drop(struct database *db, const struct ranked_job *job, struct error *error);
+
+/* The same for the best job of each user in every ranking of a leaderboard of which no row is there. */
+int ranked_job_put_best_of_all(struct database *db, int64_t leaderboard_id, struct error *error);
 
 /* Counts the ranked submissions of a user anew, if he stands in the ranking. */
 int ranked_job_count_attempts(struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);

@@ -7,8 +7,6 @@
 #include "lib/records.h"
 #include "lib/standing.h"
 
-#include <string.h>
-
 struct id_row { int64_t id; };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement LOCK_GPUS = SELECT(struct id_row, ID_COLUMNS,
@@ -18,11 +16,11 @@ static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMN
 static const struct statement LEADERBOARDS = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM leaderboards WHERE ? IN (0, id) ORDER BY id");
 static const struct statement CLEAR = COMMAND("DELETE FROM ranking WHERE leaderboard_id = ?");
-
-static bool same_ranking(const struct ranked_job *a, const struct ranked_job *b)
-{
-	return a->task_version_id == b->task_version_id && strcmp(a->gpu, b->gpu) == 0;
-}
+static const struct column KEY_COLUMNS[] = {
+	INTEGER(struct ranking_key, leaderboard_id), INTEGER(struct ranking_key, task_version_id), TEXT(struct ranking_key, gpu),
+};
+static const struct statement RANKINGS = SELECT(struct ranking_key, KEY_COLUMNS,
+	"SELECT DISTINCT leaderboard_id, task_version_id, gpu FROM ranking WHERE leaderboard_id = ? ORDER BY task_version_id, gpu");
 
 /* A leaderboard whose rankings are made anew, and whether comparisons follow from it. */
 struct rebuild { int64_t leaderboard_id; bool compares; };
@@ -36,19 +34,16 @@ static int ask_for_comparisons(struct database *db, struct arena *arena, const s
 	return rc;
 }
 
-static int insert_all(struct database *db, struct arena *arena, const struct rebuild *rebuild, const struct ranked_job *jobs,
-	size_t count, struct error *error)
+static int put_in_order(struct database *db, struct arena *arena, const struct rebuild *rebuild, struct error *error)
 {
-	int rc = 0;
-	for (size_t i = 0; i < count && !rc; i++) {
-		rc = ranked_job_put(db, &jobs[i], error);
-		bool last_of_ranking = i + 1 == count || !same_ranking(&jobs[i], &jobs[i + 1]);
-		struct ranking_key key = ranked_job_key(&jobs[i]);
-		struct standing standing;
-		if (!rc && last_of_ranking)
-			rc = standing_update(db, arena, &key, &standing, error);
-		if (!rc && last_of_ranking && rebuild->compares)
-			rc = ask_for_comparisons(db, arena, &key, &standing, error);
+	struct ranking_key *keys;
+	struct standing standing;
+	size_t count;
+	int rc = database_rows(db, arena, &RANKINGS, &keys, &count, error, "i", rebuild->leaderboard_id);
+	for (size_t i = 0; !rc && i < count; i++) {
+		rc = standing_update(db, arena, &keys[i], &standing, error);
+		if (!rc && rebuild->compares)
+			rc = ask_for_comparisons(db, arena, &keys[i], &standing, error);
 	}
 	return rc;
 }
@@ -58,17 +53,16 @@ static int rebuild_leaderboard(struct database *db, void *context, struct error 
 	const struct rebuild *rebuild = context;
 	cleanup_arena struct arena *arena = arena_new();
 	struct id_row *locked, row;
-	struct ranked_job *jobs;
 	size_t count;
 	int rc = database_rows(db, arena, &LOCK_GPUS, &locked, &count, error, "i", rebuild->leaderboard_id);
 	if (!rc)
 		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = ranked_job_best_of_all(db, arena, rebuild->leaderboard_id, &jobs, &count, error);
-	if (!rc)
 		rc = database_execute(db, &CLEAR, error, "i", rebuild->leaderboard_id);
 	if (!rc)
-		rc = insert_all(db, arena, rebuild, jobs, count, error);
+		rc = ranked_job_put_best_of_all(db, rebuild->leaderboard_id, error);
+	if (!rc)
+		rc = put_in_order(db, arena, rebuild, error);
 	if (!rc)
 		rc = baseline_rebuild(db, rebuild->leaderboard_id, error);
 	return rc ? rc : records_rebuild(db, rebuild->leaderboard_id, error);

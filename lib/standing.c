@@ -1,5 +1,6 @@
 #include "lib/standing.h"
 
+#include "lib/buffer.h"
 #include "lib/comparison.h"
 
 #include <stdlib.h>
@@ -12,8 +13,11 @@ static const struct column ENTRY_COLUMNS[] = {
 static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUMNS,
 	"SELECT user_id, submission_id, score_ns, score_err_ns, position, place FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
-static const struct statement MOVE_ENTRY = COMMAND(
-	"UPDATE ranking SET position = ?, place = ? WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
+/* Any number of entries: [[user, position, place], ...]. */
+static const struct statement MOVE_ENTRIES = COMMAND(
+	"UPDATE JSON_TABLE(?, '$[*]' COLUMNS (user_id BIGINT UNSIGNED PATH '$[0]', position INT UNSIGNED PATH '$[1]', "
+	"  place INT UNSIGNED PATH '$[2]')) moved STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
+	"  AND r.user_id = moved.user_id SET r.position = moved.position, r.place = moved.place");
 static const struct statement SHIFT_ENTRIES = COMMAND(
 	"UPDATE ranking SET position = position + 1, place = place + ? "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND position BETWEEN ? AND ?");
@@ -78,16 +82,18 @@ static int shift_runs(struct database *db, const struct ranking_key *key, const 
 static int move_others(struct database *db, const struct ranking_key *key, const struct standing_move *moves, size_t count,
 	struct error *error)
 {
-	int rc = 0;
-	for (size_t i = 0; i < count && !rc; i++) {
+	cleanup_buffer struct buffer moved = {0};
+	for (size_t i = 0; i < count; i++) {
 		const struct ranking_entry *before = &moves[i].before, *after = &moves[i].after;
 		if (!is_shift(&moves[i]) && (before->position != after->position || before->place != after->place))
-			rc = database_execute(db, &MOVE_ENTRY, error, "iiiisi", after->position, after->place, key->leaderboard_id,
-				key->task_version_id, key->gpu, after->user_id);
+			buffer_printf(&moved, "%c[%lld,%lld,%lld]", moved.length ? ',' : '[', (long long)after->user_id, (long long)after->position,
+				(long long)after->place);
 	}
-	return rc;
+	if (!moved.length)
+		return 0;
+	buffer_byte(&moved, ']');
+	return database_execute(db, &MOVE_ENTRIES, error, "siis", buffer_string(&moved), key->leaderboard_id, key->task_version_id, key->gpu);
 }
-
 
 int standing_update(struct database *db, struct arena *arena, const struct ranking_key *key, struct standing *standing,
 	struct error *error)
