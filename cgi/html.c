@@ -3,40 +3,27 @@
 #include "lib/format.h"
 
 #include <ctype.h>
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 /* `'` is escaped as well, so that one function serves both kinds of quotes. */
-static const char *entity(char byte)
-{
-	switch (byte) {
-	case '&': return "&amp;";
-	case '<': return "&lt;";
-	case '>': return "&gt;";
-	case '"': return "&quot;";
-	case '\'': return "&#39;";
-	default: return NULL;
-	}
-}
-
-static void escape(struct buffer *out, const char *text, size_t length)
-{
-	size_t begin = 0;
-	for (size_t i = 0; i < length; i++) {
-		const char *replacement = entity(text[i]);
-		if (!replacement)
-			continue;
-		buffer_append(out, text + begin, i - begin);
-		buffer_text(out, replacement);
-		begin = i + 1;
-	}
-	buffer_append(out, text + begin, length - begin);
-}
+static const char *const ENTITIES[UCHAR_MAX + 1] = {
+	['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
+};
 
 void html_text(struct buffer *out, const char *text)
 {
-	if (text)
-		escape(out, text, strlen(text));
+	const char *at = text;
+	for (; at && *at; at++) {
+		const char *entity = ENTITIES[(unsigned char)*at];
+		if (!entity)
+			continue;
+		buffer_append(out, text, (size_t)(at - text));
+		buffer_text(out, entity);
+		text = at + 1;
+	}
+	if (at)
+		buffer_append(out, text, (size_t)(at - text));
 }
 
 void html_attribute(struct buffer *out, const char *text)
@@ -79,7 +66,9 @@ void html_url(struct buffer *out, const char *path)
 
 void html_integer(struct buffer *out, int64_t number)
 {
-	buffer_printf(out, "%lld", (long long)number);
+	format_text text;
+	format_integer(text, number);
+	buffer_text(out, text);
 }
 
 void html_duration(struct buffer *out, double ns)
@@ -187,7 +176,8 @@ void html_ordinal(struct buffer *out, int64_t number)
 {
 	static const char *const endings[] = { "th", "st", "nd", "rd" };
 	int64_t last = number % 10, teens = number % 100;
-	buffer_printf(out, "%lld%s", (long long)number, last <= 3 && (teens < 11 || teens > 13) ? endings[last] : "th");
+	html_integer(out, number);
+	buffer_text(out, last <= 3 && (teens < 11 || teens > 13) ? endings[last] : "th");
 }
 
 void html_plural(struct buffer *out, int64_t count, const char *noun)
