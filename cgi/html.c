@@ -3,27 +3,30 @@
 #include "lib/format.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <string.h>
 
 /* `'` is escaped as well, so that one function serves both kinds of quotes. */
-static const char *const ENTITIES[UCHAR_MAX + 1] = {
-	['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
-};
+static const char *entity(char byte)
+{
+	switch (byte) {
+	case '&': return "&amp;";
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '"': return "&quot;";
+	default: return "&#39;";
+	}
+}
 
 void html_text(struct buffer *out, const char *text)
 {
-	const char *at = text;
-	for (; at && *at; at++) {
-		const char *entity = ENTITIES[(unsigned char)*at];
-		if (!entity)
-			continue;
-		buffer_append(out, text, (size_t)(at - text));
-		buffer_text(out, entity);
-		text = at + 1;
+	while (text) {
+		size_t plain = strcspn(text, "&<>\"'");
+		buffer_append(out, text, plain);
+		if (!text[plain])
+			return;
+		buffer_text(out, entity(text[plain]));
+		text += plain + 1;
 	}
-	if (at)
-		buffer_append(out, text, (size_t)(at - text));
 }
 
 void html_attribute(struct buffer *out, const char *text)
