@@ -32,6 +32,15 @@ static const struct statement THING = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number = ?");
 static const struct statement MISNAMED = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at FROM test_things");
+static const struct statement FROM_ON = SELECT(struct thing, THING_COLUMNS,
+	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number >= COALESCE(?, 2000) AND number < 2003 ORDER BY number");
+static const struct column NUMBER_COLUMNS[] = { INTEGER(struct thing, number) };
+static const struct statement EXECUTED = SELECT(struct thing, NUMBER_COLUMNS,
+	"SELECT CAST(variable_value AS SIGNED) AS number FROM information_schema.session_status WHERE variable_name = 'COM_STMT_EXECUTE'");
+static const struct statement TOO_MANY = SELECT(struct thing, NUMBER_COLUMNS, "SELECT (SELECT number FROM test_things) AS number");
+static const struct statement *const PAIR_PARTS[] = { &THING, &FROM_ON }, *const MISNAMED_PARTS[] = { &THING, &MISNAMED },
+	*const FAILING_PARTS[] = { &THING, &TOO_MANY };
+static const struct bundle PAIR = BUNDLE(PAIR_PARTS), MISNAMED_PAIR = BUNDLE(MISNAMED_PARTS), FAILING_PAIR = BUNDLE(FAILING_PARTS);
 static const struct statement INSERT = COMMAND("INSERT INTO test_things VALUES (?, ?, ?, ?, ?)");
 static const struct statement ADD = COMMAND("UPDATE test_things SET `real` = `real` + 1 WHERE number = ?");
 static const struct statement SET_TEXT = COMMAND("UPDATE test_things SET text = 'same' WHERE number = ?");
@@ -103,7 +112,7 @@ static void null_is_told_from_zero_and_empty(void **state)
 	assert_int_equal(things[2].at_ms, 0);
 }
 
-static void many_rows_grow_the_array(void **state)
+static void many_rows_are_all_there(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -116,6 +125,66 @@ static void many_rows_grow_the_array(void **state)
 	assert_int_equal(count, 1003);
 	assert_int_equal(things[1002].number, 1099);
 	assert_string_equal(things[1002].text, "row");
+}
+
+static int64_t executed(struct arena *arena)
+{
+	struct thing thing;
+	struct error error = {0};
+	assert_int_equal(database_row(db, arena, &EXECUTED, &thing, &error, ""), 0);
+	return thing.number;
+}
+
+static void assert_pair(struct arena *arena, int64_t one, int64_t from, size_t ones, size_t others)
+{
+	struct error error = {0};
+	struct database_answer answers[2];
+	assert_int_equal(database_answers(db, arena, &PAIR, answers, &error, "ii", one, from), 0);
+	assert_int_equal(answers[0].count, ones);
+	assert_int_equal(answers[1].count, others);
+	const struct thing *found = answers[0].rows, *list = answers[1].rows;
+	for (size_t i = 0; i < ones; i++)
+		assert_int_equal(found[i].number, one);
+	for (size_t i = 0; i < others; i++) {
+		assert_int_equal(list[i].number, 2003 - (int64_t)(others - i));
+		assert_int_equal(strlen(list[i].text), 999);
+	}
+}
+
+static void several_questions_are_answered_in_one_round_trip(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	char text[1000];
+	snprintf(text, sizeof text, "%0999d", 1);
+	for (int64_t i = 2000; i < 2003; i++)
+		assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", i, 0.0, text, "b", (size_t)1, (int64_t)0), 0);
+	int64_t before = executed(arena);
+	assert_pair(arena, 2001, 2002, 1, 1);
+	assert_pair(arena, 99999, 2000, 0, 3);
+	assert_pair(arena, 2001, SQL_NULL_INTEGER, 1, 3);
+	assert_pair(arena, 2001, 99999, 1, 0);
+	assert_pair(arena, 99999, 99999, 0, 0);
+	assert_int_equal(executed(arena) - before, 5 + 1);
+}
+
+static void one_question_of_several_that_fails_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct database_answer answers[2];
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(database_answers(db, arena, &MISNAMED_PAIR, answers, &error, "i", (int64_t)2001), ERROR_SYSTEM);
+		assert_non_null(strstr(error.text, "Column 4 is at in the statement and at_ms in its row"));
+		assert_pair(arena, 2001, 2000, 1, 3);
+		assert_int_equal(database_answers(db, arena, &FAILING_PAIR, answers, &error, "i", (int64_t)2001), ERROR_DATABASE);
+		assert_pair(arena, 2001, 2000, 1, 3);
+		assert_int_equal(database_answers(db, arena, &PAIR, answers, &error, "i", (int64_t)2001), ERROR_SYSTEM);
+		database_execute(db, &KILL_SELF, &error, "");
+		assert_pair(arena, 2001, 2000, 1, 3);
+	}
 }
 
 static void mistakes_are_told_apart(void **state)
@@ -298,7 +367,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_comes_back_as_it_was_stored),
 		cmocka_unit_test(null_is_told_from_zero_and_empty),
-		cmocka_unit_test(many_rows_grow_the_array),
+		cmocka_unit_test(many_rows_are_all_there),
+		cmocka_unit_test(several_questions_are_answered_in_one_round_trip),
+		cmocka_unit_test(one_question_of_several_that_fails_leaves_nothing_behind),
 		cmocka_unit_test(mistakes_are_told_apart),
 		cmocka_unit_test(a_transaction_that_fails_leaves_nothing),
 		cmocka_unit_test(two_transactions_that_deadlock_both_succeed_in_the_end),
