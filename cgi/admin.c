@@ -117,7 +117,7 @@ static const struct column EDGE_COLUMNS[] = { INTEGER(struct audit_edge, id) };
 #define ON_DAYS " at >= COALESCE(?, '1970-01-01') AND at < COALESCE(? + INTERVAL 1 DAY, '9999-01-01') "
 #define SEARCH(actor, action, key, condition) { actor, action, \
 	SELECT(struct audit_row, AUDIT_COLUMNS, ROWS LOOKED(key, condition) " AND" ON_DAYS "ORDER BY id DESC LIMIT ?"), \
-	SELECT(struct audit_row, AUDIT_COLUMNS, ROWS "(SELECT * FROM " LOOKED(key, condition) " ORDER BY id DESC LIMIT ?) looked WHERE" ON_DAYS \
+	SELECT(struct audit_row, AUDIT_COLUMNS, ROWS LOOKED(key, condition) " AND" ON_DAYS \
 		"AND (LOCATE(?, subject) OR LOCATE(?, detail)) ORDER BY id DESC LIMIT ?"), \
 	SELECT(struct audit_edge, EDGE_COLUMNS, "SELECT id FROM " LOOKED(key, condition) " ORDER BY id DESC LIMIT 1 OFFSET ?") }
 static const struct audit_search { bool actor, action; struct statement all, words, edge; } AUDIT_SEARCHES[] = {
@@ -173,24 +173,31 @@ static int narrow(struct request *request, struct audit_question *question)
 	return 0;
 }
 
-static int find_edge(struct request *request, const struct audit_search *search, struct audit_view *view, int64_t before, int64_t after)
+/* The last of those that are looked at. ERROR_NOT_FOUND: there are fewer. */
+static int find_edge(struct request *request, const struct audit_search *search, const struct audit_view *view,
+	const struct audit_question *question, struct audit_edge *edge)
 {
-	struct audit_edge edge;
-	int rc = database_row(request->db, request->arena, &search->edge, &edge, request->error, "iissi", before, after, view->actor,
+	struct error none;
+	int rc = database_row(request->db, request->arena, &search->edge, edge, &none, "iissi", question->before, question->after, view->actor,
 		view->action, (int64_t)most_looked - 1);
-	if (rc)
-		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	view->looked_at_all = false;
-	view->before = edge.id;
-	return 0;
+	if (rc && rc != ERROR_NOT_FOUND)
+		*request->error = none;
+	return rc;
 }
 
 static int find_words(struct request *request, const struct audit_search *search, struct audit_view *view, const struct audit_question *question)
 {
-	int rc = database_rows(request->db, request->arena, &search->words, &view->rows, &view->count, request->error, "iissittssi",
-		question->before, question->after, view->actor, view->action, (int64_t)most_looked, question->from_ms, question->to_ms, view->words,
-		view->words, (int64_t)changes_per_page + 1);
-	return rc || view->count > changes_per_page ? rc : find_edge(request, search, view, question->before, question->after);
+	struct audit_edge edge;
+	int rc = find_edge(request, search, view, question, &edge);
+	if (rc && rc != ERROR_NOT_FOUND)
+		return rc;
+	bool is_whole = rc == ERROR_NOT_FOUND;
+	rc = database_rows(request->db, request->arena, &search->words, &view->rows, &view->count, request->error, "iissttssi",
+		question->before, is_whole ? question->after : edge.id - 1, view->actor, view->action, question->from_ms, question->to_ms,
+		view->words, view->words, (int64_t)changes_per_page + 1);
+	view->looked_at_all = is_whole || view->count > changes_per_page;
+	view->before = view->looked_at_all ? 0 : edge.id;
+	return rc;
 }
 
 static int find_changes(struct request *request, struct audit_view *view, int64_t before)

@@ -289,19 +289,18 @@ static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct extent, running),
 };
 static const struct statement EXTENT = SELECT(struct extent, EXTENT_COLUMNS,
-	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = l.id) AS versions, "
-	"(SELECT COUNT(*) FROM submissions WHERE leaderboard_id = l.id AND NOT dry_run) AS submissions, "
-	"(SELECT COUNT(DISTINCT user_id) FROM submissions WHERE leaderboard_id = l.id AND NOT dry_run) AS users, "
-	"(SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id "
-	"WHERE s.leaderboard_id = l.id AND j.state IN ('queued', 'running')) AS running "
-	"FROM leaderboards l WHERE l.id = ?");
+	"SELECT (SELECT COUNT(*) FROM task_versions WHERE leaderboard_id = ?) AS versions, COUNT(*) AS submissions, "
+	"  COUNT(DISTINCT user_id) AS users, (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s "
+	"    ON s.id = j.submission_id WHERE s.leaderboard_id = ? AND j.state IN ('queued', 'running')) AS running "
+	"FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND NOT dry_run");
 
 static int show_deletion(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct deletion_form form = { .leaderboard = leaderboard, .typed = request_form_or(request, "name", ""),
 		.name_error = form_error(request, "name") };
 	struct extent extent;
-	int rc = database_row(request->db, request->arena, &EXTENT, &extent, request->error, "i", leaderboard->id);
+	int rc = database_row(request->db, request->arena, &EXTENT, &extent, request->error, "iii", leaderboard->id, leaderboard->id,
+		leaderboard->id);
 	if (rc)
 		return rc;
 	form.versions = extent.versions;

@@ -46,17 +46,26 @@ bool workers_run(const struct workers_view *view, size_t first)
 
 /* ---- how they are ---- */
 
-/* A row's minute is that of the day in which it was read. */
+/* The newest reading of each device, and what its day had. Each is found in an index of its own; the groups, which have a row
+ * each, only keep the devices a table of their own, so that the newest is known before its row is looked for. */
+#define SQL_OF_DAY "at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
 static const struct column VITALS_COLUMNS[] = {
 	TEXT(struct worker_vitals, worker), TEXT(struct worker_vitals, uuid), TIME(struct worker_vitals, at_ms),
 	INTEGER(struct worker_vitals, temperature_c), INTEGER(struct worker_vitals, sm_mhz), INTEGER(struct worker_vitals, memory_mhz),
 	INTEGER(struct worker_vitals, most_temperature_c), INTEGER(struct worker_vitals, errors),
 };
 static const struct statement VITALS = SELECT(struct worker_vitals, VITALS_COLUMNS,
-	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, d.most_temperature_c, d.errors "
-	"FROM (SELECT worker, uuid, MAX(at) AS at, MAX(temperature_c) AS most_temperature_c, CAST(SUM(errors) AS SIGNED) AS errors "
-	"  FROM device_vitals WHERE at >= UTC_TIMESTAMP(3) - INTERVAL 1 DAY GROUP BY worker, uuid) d "
-	"LEFT JOIN device_vitals v ON v.worker = d.worker AND v.uuid = d.uuid AND v.minute = HOUR(d.at) * 60 + MINUTE(d.at)");
+	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, d.most_temperature_c, "
+	"  CAST(COALESCE(e.errors, 0) AS SIGNED) AS errors "
+	"FROM (SELECT w.name AS worker, g.uuid, "
+	"    (SELECT at FROM device_vitals FORCE INDEX (device_vitals_at) WHERE worker = w.name AND uuid = g.uuid "
+	"      ORDER BY at DESC LIMIT 1) AS at, "
+	"    (SELECT temperature_c FROM device_vitals FORCE INDEX (device_vitals_temperature) WHERE worker = w.name AND uuid = g.uuid "
+	"      AND " SQL_OF_DAY " ORDER BY temperature_c DESC LIMIT 1) AS most_temperature_c "
+	"  FROM workers w JOIN gpus g ON g.worker_id = w.id GROUP BY w.name, g.uuid) d "
+	"JOIN device_vitals v FORCE INDEX (device_vitals_at) ON v.worker = d.worker AND v.uuid = d.uuid AND v.at = d.at AND v." SQL_OF_DAY " "
+	"LEFT JOIN (SELECT worker, uuid, SUM(errors) AS errors FROM device_vitals FORCE INDEX (device_vitals_errors) "
+	"  WHERE errors > 0 AND " SQL_OF_DAY " GROUP BY worker, uuid) e ON e.worker = d.worker AND e.uuid = d.uuid");
 
 struct checks_row { const char *worker, *checks; };
 static const struct column CHECKS_COLUMNS[] = { TEXT(struct checks_row, worker), TEXT(struct checks_row, checks) };

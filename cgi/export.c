@@ -11,7 +11,7 @@
 #include <sodium.h>
 #include <string.h>
 
-enum { submissions_at_once = 20, piece_bytes = 1 << 20 };
+enum { submissions_at_once = 50, piece_bytes = 1 << 20 };
 
 /* ---- any row as a JSON object: the columns' names are its keys ---- */
 
@@ -63,10 +63,11 @@ static const char *key_of(struct arena *arena, const struct column *column)
 	return column->type == COLUMN_TIME && text_ends_with(column->name, "_ms") ? arena_strndup(arena, column->name, length - 3) : column->name;
 }
 
-static json_t *row_to_json(struct arena *arena, const struct statement *statement, const void *row)
+/* Without its first columns, if `first` is more than 0. */
+static json_t *row_to_json(struct arena *arena, const struct statement *statement, size_t first, const void *row)
 {
 	json_t *object = json_object();
-	for (size_t i = 0; i < statement->column_count; i++)
+	for (size_t i = first; i < statement->column_count; i++)
 		json_object_set_new(object, key_of(arena, &statement->columns[i]), value_to_json(&statement->columns[i], row));
 	return object;
 }
@@ -81,7 +82,7 @@ static json_t *rows_to_json(struct database *db, struct arena *arena, const stru
 		return NULL;
 	json_t *array = json_array();
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array, row_to_json(arena, statement, rows + i * statement->row_size));
+		json_array_append_new(array, row_to_json(arena, statement, 0, rows + i * statement->row_size));
 	return array;
 }
 
@@ -117,19 +118,42 @@ static int write_head(struct request *request)
 	return 0;
 }
 
-static int write_submission(struct request *request, struct arena *arena, const struct exported_submission *row)
+/* ---- submissions: a piece is asked for at once, and each takes what is its own of every part ---- */
+
+struct part { const struct export_section *section; const char *rows; size_t count, next; };
+
+static int read_parts(struct request *request, struct arena *arena, const struct exported_submission *rows, size_t count,
+	struct part parts[static export_parts])
 {
-	json_t *object = row_to_json(arena, &EXPORT_SUBMISSIONS, row);
-	for (const struct export_section *part = EXPORT_PARTS; part->key; part++) {
-		json_t *rows = rows_to_json(request->db, arena, part->statement, row->id, request->error);
-		if (!rows) {
-			json_decref(object);
-			return request->error->code;
-		}
-		json_object_set_new(object, part->key, rows);
+	const struct exported_submission *last = &rows[count - 1];
+	int rc = 0;
+	for (size_t i = 0; i < export_parts && !rc; i++) {
+		parts[i] = (struct part){ .section = &EXPORT_PARTS[i] };
+		rc = database_rows(request->db, arena, parts[i].section->statement, &parts[i].rows, &parts[i].count, request->error, "iiiiiii",
+			request->viewer.id, rows->leaderboard_id, rows->leaderboard_id, rows->id, last->leaderboard_id, last->leaderboard_id, last->id);
 	}
+	return rc;
+}
+
+static json_t *take_rows(struct arena *arena, struct part *part, int64_t submission_id)
+{
+	const struct statement *statement = part->section->statement;
+	json_t *array = json_array();
+	for (; part->next < part->count; part->next++) {
+		const char *row = part->rows + part->next * statement->row_size;
+		if (*(const int64_t *)(row + statement->columns[0].offset) != submission_id)
+			break;
+		json_array_append_new(array, row_to_json(arena, statement, 1, row));
+	}
+	return array;
+}
+
+static void write_submission(struct request *request, struct arena *arena, const struct exported_submission *row, struct part *parts)
+{
+	json_t *object = row_to_json(arena, &EXPORT_SUBMISSIONS, 0, row);
+	for (size_t i = 0; i < export_parts; i++)
+		json_object_set_new(object, parts[i].section->key, take_rows(arena, &parts[i], row->id));
 	write_json(&request->body, object);
-	return 0;
 }
 
 static void write_comma(struct request *request, struct progress *progress)
@@ -147,23 +171,33 @@ static int begin_files(struct request *request, struct progress *progress)
 		request->viewer.id);
 }
 
-/* Some submissions more, until they are a piece of their own. */
+/* How many of the first are a piece, which is to have no more sources than so many bytes. */
+static size_t piece_of(const struct exported_submission *rows, size_t count)
+{
+	size_t piece = 0, bytes = 0;
+	while (piece < count && bytes < piece_bytes)
+		bytes += rows[piece++].source.length;
+	return piece;
+}
+
 static int write_submissions(struct request *request, struct progress *progress)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct exported_submission *rows;
-	size_t count, i = 0;
+	struct part parts[export_parts];
+	size_t count;
 	int rc = database_rows(request->db, arena, &EXPORT_SUBMISSIONS, &rows, &count, request->error, "iiiii", request->viewer.id,
 		progress->leaderboard_id, progress->leaderboard_id, progress->submission_id, (int64_t)submissions_at_once);
-	if (rc)
-		return rc;
-	for (; i < count && !rc && request->body.length < piece_bytes; i++) {
+	size_t piece = rc ? 0 : piece_of(rows, count);
+	if (piece)
+		rc = read_parts(request, arena, rows, piece, parts);
+	for (size_t i = 0; i < piece && !rc; i++) {
 		write_comma(request, progress);
-		rc = write_submission(request, arena, &rows[i]);
+		write_submission(request, arena, &rows[i], parts);
 		progress->leaderboard_id = rows[i].leaderboard_id;
 		progress->submission_id = rows[i].id;
 	}
-	return rc || i < count || count == submissions_at_once ? rc : begin_files(request, progress);
+	return rc || piece < count || count == submissions_at_once ? rc : begin_files(request, progress);
 }
 
 /* One at a time, since each may be large. */
@@ -178,7 +212,7 @@ static int write_file(struct request *request, const struct exported_file *file)
 		return rc;
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&packed, parts[i].content.bytes, parts[i].content.length);
-	json_t *object = row_to_json(arena, &EXPORT_FILES, file);
+	json_t *object = row_to_json(arena, &EXPORT_FILES, 0, file);
 	bool whole = gzip_unpack(buffer_string(&packed), packed.length, (size_t)file->bytes, &content, NULL) == 0;
 	struct blob_value bytes = { buffer_string(&content), content.length };
 	json_object_set_new(object, "content_base64", whole ? bytes_to_json(&bytes) : json_null());

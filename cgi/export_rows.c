@@ -165,8 +165,16 @@ const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, S
 	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 
+/* Those from one submission to another, in the order of the submissions above, and what belongs to them; each row begins with
+ * whose it is. */
+#define OF_PIECE "one.id AS submission, "
+#define PIECE "submissions one FORCE INDEX (submissions_history) "
+#define IS_OF_PIECE \
+	"WHERE one.user_id = ? AND (one.leaderboard_id > ? OR (one.leaderboard_id = ? AND one.id >= ?)) " \
+	"AND (one.leaderboard_id < ? OR (one.leaderboard_id = ? AND one.id <= ?)) AND NOT one.dry_run ORDER BY one.leaderboard_id, one.id, "
+
 struct job_row {
-	int64_t id;
+	int64_t submission, id;
 	const char *gpu, *state, *verdict, *reason;
 	double score_ns, score_err_ns;
 	const char *engine, *engine_reason, *environment;
@@ -175,40 +183,41 @@ struct job_row {
 	double best_before_ns; int64_t place_before, place_after;
 };
 static const struct column JOB_COLUMNS[] = {
-	INTEGER(struct job_row, id), TEXT(struct job_row, gpu), TEXT(struct job_row, state), TEXT(struct job_row, verdict),
-	TEXT(struct job_row, reason), REAL(struct job_row, score_ns), REAL(struct job_row, score_err_ns), TEXT(struct job_row, engine),
+	INTEGER(struct job_row, submission), INTEGER(struct job_row, id), TEXT(struct job_row, gpu), TEXT(struct job_row, state),
+	TEXT(struct job_row, verdict), TEXT(struct job_row, reason), REAL(struct job_row, score_ns), REAL(struct job_row, score_err_ns), TEXT(struct job_row, engine),
 	TEXT(struct job_row, engine_reason), TIME(struct job_row, held_at_ms), INTEGER(struct job_row, released), TEXT(struct job_row, held_reason),
 	REAL(struct job_row, best_before_ns), INTEGER(struct job_row, place_before), INTEGER(struct job_row, place_after),
 	TEXT(struct job_row, environment), TIME(struct job_row, queued_at_ms), TIME(struct job_row, started_at_ms),
 	TIME(struct job_row, finished_at_ms),
 };
 static const struct statement JOBS = SELECT(struct job_row, JOB_COLUMNS,
-	"SELECT id, gpu, state, verdict, reason, score_ns, score_err_ns, engine, engine_reason, held_at AS held_at_ms, "
-	"released_by IS NOT NULL AS released, held_reason, best_before_ns, place_before, place_after, environment, queued_at AS queued_at_ms, "
-	"started_at AS started_at_ms, finished_at AS finished_at_ms FROM jobs WHERE submission_id = ? ORDER BY id");
+	"SELECT " OF_PIECE "j.id, j.gpu, j.state, j.verdict, j.reason, j.score_ns, j.score_err_ns, j.engine, j.engine_reason, "
+	"j.held_at AS held_at_ms, j.released_by IS NOT NULL AS released, j.held_reason, j.best_before_ns, j.place_before, j.place_after, "
+	"j.environment, j.queued_at AS queued_at_ms, j.started_at AS started_at_ms, j.finished_at AS finished_at_ms "
+	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id " IS_OF_PIECE "j.id");
 
 struct stage_row {
-	int64_t job; const char *name, *verdict, *message;
+	int64_t submission, job; const char *name, *verdict, *message;
 	int64_t exit_code, duration_ms;
 	const char *standard_output, *standard_error, *kernels, *conditions;
 };
 static const struct column STAGE_COLUMNS[] = {
-	INTEGER(struct stage_row, job), TEXT(struct stage_row, name), TEXT(struct stage_row, verdict), TEXT(struct stage_row, message),
+	INTEGER(struct stage_row, submission), INTEGER(struct stage_row, job), TEXT(struct stage_row, name), TEXT(struct stage_row, verdict), TEXT(struct stage_row, message),
 	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), TEXT(struct stage_row, standard_output),
 	TEXT(struct stage_row, standard_error), TEXT(struct stage_row, kernels), TEXT(struct stage_row, conditions),
 };
 static const struct statement STAGES = SELECT(struct stage_row, STAGE_COLUMNS,
-	"SELECT t.job_id AS job, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.stdout AS standard_output, "
-	"t.stderr AS standard_error, t.kernels, t.conditions FROM jobs j JOIN stages t ON t.job_id = j.id "
-	"WHERE j.submission_id = ? ORDER BY j.id, t.position");
+	"SELECT " OF_PIECE "t.job_id AS job, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.stdout AS standard_output, "
+	"t.stderr AS standard_error, t.kernels, t.conditions "
+	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id " IS_OF_PIECE "j.id, t.position");
 
 struct case_row {
-	int64_t job; const char *stage; int64_t number; const char *spec, *verdict, *message;
+	int64_t submission, job; const char *stage; int64_t number; const char *spec, *verdict, *message;
 	int64_t runs; double mean_ns, std_ns, err_ns, best_ns, worst_ns, median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns;
 	int64_t blocks, repeated; const char *device, *report, *samples_base64;
 };
 static const struct column CASE_COLUMNS[] = {
-	INTEGER(struct case_row, job), TEXT(struct case_row, stage), INTEGER(struct case_row, number), TEXT(struct case_row, spec),
+	INTEGER(struct case_row, submission), INTEGER(struct case_row, job), TEXT(struct case_row, stage), INTEGER(struct case_row, number), TEXT(struct case_row, spec),
 	TEXT(struct case_row, verdict), TEXT(struct case_row, message), INTEGER(struct case_row, runs), REAL(struct case_row, mean_ns),
 	REAL(struct case_row, std_ns), REAL(struct case_row, err_ns), REAL(struct case_row, best_ns), REAL(struct case_row, worst_ns),
 	REAL(struct case_row, median_ns), REAL(struct case_row, low_ns), REAL(struct case_row, high_ns), REAL(struct case_row, constant_ns),
@@ -216,36 +225,38 @@ static const struct column CASE_COLUMNS[] = {
 	TEXT(struct case_row, device), TEXT(struct case_row, report), TEXT(struct case_row, samples_base64),
 };
 static const struct statement CASES = SELECT(struct case_row, CASE_COLUMNS,
-	"SELECT t.job_id AS job, t.name AS stage, m.case_index + 1 AS number, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, "
+	"SELECT " OF_PIECE "t.job_id AS job, t.name AS stage, m.case_index + 1 AS number, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, "
 	"m.err_ns, m.best_ns, m.worst_ns, m.median_ns, m.low_ns, m.high_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, m.repeated, m.device, "
-	"m.report, REPLACE(TO_BASE64(m.samples), CHAR(10), '') AS samples_base64 FROM jobs j JOIN stages t ON t.job_id = j.id "
-	"JOIN measurements m ON m.stage_id = t.id WHERE j.submission_id = ? ORDER BY j.id, t.position, m.case_index");
+	"m.report, REPLACE(TO_BASE64(m.samples), CHAR(10), '') AS samples_base64 "
+	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN stages t ON t.job_id = j.id JOIN measurements m ON m.stage_id = t.id "
+	IS_OF_PIECE "j.id, t.position, m.case_index");
 
 /* Applied ones alone: what is computed beside a result is nobody's before. */
-struct former_row { const char *gpu, *verdict; double score_ns, score_err_ns; int64_t finished_at_ms, replaced_at_ms; };
+struct former_row { int64_t submission; const char *gpu, *verdict; double score_ns, score_err_ns; int64_t finished_at_ms, replaced_at_ms; };
 static const struct column FORMER_COLUMNS[] = {
-	TEXT(struct former_row, gpu), TEXT(struct former_row, verdict), REAL(struct former_row, score_ns), REAL(struct former_row, score_err_ns),
-	TIME(struct former_row, finished_at_ms), TIME(struct former_row, replaced_at_ms),
+	INTEGER(struct former_row, submission), TEXT(struct former_row, gpu), TEXT(struct former_row, verdict), REAL(struct former_row, score_ns),
+	REAL(struct former_row, score_err_ns), TIME(struct former_row, finished_at_ms), TIME(struct former_row, replaced_at_ms),
 };
 static const struct statement FORMER = SELECT(struct former_row, FORMER_COLUMNS,
-	"SELECT r.gpu, j.verdict, j.score_ns, j.score_err_ns, j.finished_at AS finished_at_ms, g.ended_at AS replaced_at_ms "
-	"FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id AND g.state = 'applied' JOIN jobs j ON j.id = r.old_job_id "
-	"WHERE r.submission_id = ? ORDER BY g.id, r.gpu");
+	"SELECT " OF_PIECE "r.gpu, j.verdict, j.score_ns, j.score_err_ns, j.finished_at AS finished_at_ms, g.ended_at AS replaced_at_ms "
+	"FROM " PIECE "JOIN rejudged_jobs r ON r.submission_id = one.id JOIN rejudgings g ON g.id = r.rejudging_id AND g.state = 'applied' "
+	"JOIN jobs j ON j.id = r.old_job_id " IS_OF_PIECE "g.id, r.gpu");
 
 /* With what others are shown of: not with what is hidden or held. */
-struct compared_row { const char *gpu; int64_t with_submission; double ratio, ratio_low, ratio_high; int64_t made_at_ms; };
+struct compared_row { int64_t submission; const char *gpu; int64_t with_submission; double ratio, ratio_low, ratio_high; int64_t made_at_ms; };
 static const struct column COMPARED_COLUMNS[] = {
-	TEXT(struct compared_row, gpu), INTEGER(struct compared_row, with_submission), REAL(struct compared_row, ratio),
-	REAL(struct compared_row, ratio_low), REAL(struct compared_row, ratio_high), TIME(struct compared_row, made_at_ms),
+	INTEGER(struct compared_row, submission), TEXT(struct compared_row, gpu), INTEGER(struct compared_row, with_submission),
+	REAL(struct compared_row, ratio), REAL(struct compared_row, ratio_low), REAL(struct compared_row, ratio_high), TIME(struct compared_row, made_at_ms),
 };
 #define COMPARED(own, other) SELECT(struct compared_row, COMPARED_COLUMNS, \
-	"SELECT c.gpu, c." other "_id AS with_submission, c.ratio, c.ratio_low, c.ratio_high, c.made_at AS made_at_ms FROM jobs j " \
-	"JOIN comparisons c ON c." own "_job_id = j.id JOIN submissions s ON s.id = c." other "_id AND s.hidden_at IS NULL " \
-	"JOIN jobs rival ON rival.id = c." other "_job_id AND NOT " SQL_IS_HELD("rival") " WHERE j.submission_id = ? ORDER BY c.id")
+	"SELECT " OF_PIECE "c.gpu, c." other "_id AS with_submission, c.ratio, c.ratio_low, c.ratio_high, c.made_at AS made_at_ms " \
+	"FROM " PIECE "JOIN jobs j ON j.submission_id = one.id JOIN comparisons c ON c." own "_job_id = j.id " \
+	"JOIN submissions s ON s.id = c." other "_id AND s.hidden_at IS NULL " \
+	"JOIN jobs rival ON rival.id = c." other "_job_id AND NOT " SQL_IS_HELD("rival") " " IS_OF_PIECE "c.id")
 static const struct statement CHALLENGES = COMPARED("challenger", "incumbent");
 static const struct statement DEFENCES = COMPARED("incumbent", "challenger");
 
-const struct export_section EXPORT_PARTS[] = {
+const struct export_section EXPORT_PARTS[export_parts + 1] = {
 	{ "jobs", &JOBS }, { "stages", &STAGES }, { "cases", &CASES }, { "before_rejudging", &FORMER }, { "compared_as_challenger", &CHALLENGES },
 	{ "compared_as_incumbent", &DEFENCES }, {0},
 };

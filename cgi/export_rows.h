@@ -9,7 +9,11 @@
 struct export_section { const char *key; const struct statement *statement; };
 
 extern const struct export_section EXPORT_SECTIONS[]; /* each binds the user's number */
-extern const struct export_section EXPORT_PARTS[];    /* of a submission; each binds its number */
+
+/* What belongs to submissions from one to another: binds the user, of the first one the leaderboard twice and the number, and of
+ * the last one the same. The first column is the submission, in whose order the rows are; no array has it. */
+enum { export_parts = 6 };
+extern const struct export_section EXPORT_PARTS[export_parts + 1];
 
 /* The next submissions of a user in order of leaderboard and number: binds the user, the leaderboard of the last one twice, its
  * number, and how many. */

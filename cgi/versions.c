@@ -24,7 +24,7 @@ static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLU
 	"  u.name AS creator, (SELECT COUNT(*) FROM task_files f WHERE f.task_version_id = v.id) AS files, "
 	"  (SELECT COUNT(*) FROM submissions s WHERE s.task_version_id = v.id AND NOT s.dry_run) AS submissions, "
 	"  (SELECT COUNT(DISTINCT r.user_id) FROM ranking r WHERE r.leaderboard_id = l.id AND r.task_version_id = v.id) AS ranked, "
-	"  (SELECT COUNT(*) FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"  (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s ON s.id = j.submission_id "
 	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting "
 	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id LEFT JOIN users u ON u.id = v.created_by "
 	"WHERE l.id = ? ORDER BY v.number DESC");

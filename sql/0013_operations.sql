@@ -75,7 +75,11 @@ CREATE TABLE IF NOT EXISTS device_vitals (
   sm_mhz        INT UNSIGNED NULL,
   memory_mhz    INT UNSIGNED NULL,
   errors        INT UNSIGNED NOT NULL COMMENT 'Xid that the driver has reported since the row before',
-  PRIMARY KEY (worker, uuid, minute)
+  PRIMARY KEY (worker, uuid, minute),
+  -- The page of all devices finds the newest, the hottest and those with errors without reading each one's day.
+  KEY device_vitals_at (worker, uuid, at),
+  KEY device_vitals_temperature (worker, uuid, temperature_c, at),
+  KEY device_vitals_errors (errors, at)
 ) ENGINE = InnoDB;
 
 -- The audit log is searched by who and what; the newest come first.

@@ -87,7 +87,7 @@ INSERT INTO measurements (stage_id, case_index, spec, verdict, message, runs, me
   FROM jobs j JOIN stages t ON t.job_id = j.id JOIN seq_0_to_2 q WHERE j.submission_id >= @first;
 INSERT INTO artifacts (stage_id, name, size)
   SELECT MIN(t.id), 'profile-1.txt', 0 FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id >= @first AND j.user_id = @first_user + 1;
-INSERT INTO artifact_parts (artifact_id, part, content) SELECT id, 0, UNHEX('1f8b08000000000000030300000000000000000000') FROM artifacts;
+INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0, UNHEX('1f8b08000000000000030300000000000000000000'));
 
 -- Some are held, hidden, withdrawn, noted.
 UPDATE jobs SET held_at = finished_at, held_reason = 'It is faster than the device can be.'

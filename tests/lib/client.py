@@ -34,10 +34,13 @@ class Answer:
 class Page(html.parser.HTMLParser):
 	"""The text of a page, its forms' hidden token, its links, and whether its elements nest."""
 	VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+	SEAMLESS = {"deadline", "nowrap"}  # classes of elements that say how words are set: none ends where they begin or end
 
 	def __init__(self):
 		super().__init__()
 		self.texts, self.links, self.stack, self.faults, self.ids = [], [], [], [], []
+		self.seamless = []  # how deep such elements are
+		self.is_gap = True  # what comes next is another word
 		self.csrf = None
 
 	def handle_starttag(self, tag, attrs):
@@ -50,6 +53,10 @@ class Page(html.parser.HTMLParser):
 			self.links.append(attributes["href"])
 		if "id" in attributes:
 			self.ids.append(attributes["id"])
+		if attributes.get("class") in self.SEAMLESS:
+			self.seamless.append(len(self.stack))
+		else:
+			self.is_gap = True
 		if tag not in self.VOID:
 			self.stack.append(tag)
 
@@ -63,9 +70,17 @@ class Page(html.parser.HTMLParser):
 			self.faults.append(f"</{tag}> in line {self.getpos()[0]} closes {self.stack[-3:]}")
 		else:
 			self.stack.pop()
+		if self.seamless[-1:] == [len(self.stack)]:
+			self.seamless.pop()
+		else:
+			self.is_gap = True
 
 	def handle_data(self, data):
-		self.texts.append(data)
+		if self.is_gap:
+			self.texts.append(data)
+		else:
+			self.texts[-1] += data
+		self.is_gap = False
 
 
 class Client:

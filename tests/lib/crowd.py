@@ -87,6 +87,7 @@ ADDRESSES = [
 	("admin", "/admin/leaderboard/*/switch", "/admin/leaderboard/bench/switch?version=2"),
 	("admin", "/admin/leaderboard/*/clone", "/admin/leaderboard/bench/clone"),
 	("admin", "/admin/leaderboard/*/dryrun", "/admin/leaderboard/bench/dryrun"),
+	("admin", "/admin/leaderboard/*/dryrun/status", "/admin/leaderboard/bench/dryrun/status"),
 	("admin", "/admin/invites", "/admin/invites"),
 	("admin", "/admin/sets/new", "/admin/sets/new"),
 	("admin", "/admin/sets/*", "/admin/sets/{upload}"),
@@ -100,6 +101,7 @@ ADDRESSES = [
 	("admin", "/admin/announcements", "/admin/announcements"),
 	("admin", "/admin/rejudgings", "/admin/rejudgings"),
 	("admin", "/admin/rejudgings/*", "/admin/rejudgings/{rejudging}"),
+	("admin", "/admin/rejudgings/*/*", "/admin/rejudgings/{rejudging}/{rejudged}"),
 	("admin", "/admin/users", "/admin/users"),
 	("admin", "/admin/users", "/admin/users?q=ser7"),
 	("admin", "/admin/users/*/ban", "/admin/users/user1/ban"),
@@ -141,6 +143,7 @@ class Crowd:
 		user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
 		subprocess.run([site.admin_program, "ranking", "rebuild"], check=True, stdout=subprocess.DEVNULL,
 			env={**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": user})
+		site.sql("ANALYZE TABLE ranking, records, baselines")  # by what the server knows of them it chooses how it looks
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -177,6 +180,7 @@ class Crowd:
 			"own": ranked + "u.name = 'user1'", "own_other": passed + "j.score_ns IS NOT NULL ORDER BY s.id DESC LIMIT 1",
 			"waiting": passed + "j.state = 'queued' LIMIT 1", "comparison": "SELECT MIN(id) FROM comparisons",
 			"worker": "SELECT name FROM workers ORDER BY id LIMIT 1", "rejudging": "SELECT MAX(id) FROM rejudgings",
+			"rejudged": "SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = (SELECT MAX(id) FROM rejudgings)",
 		}
 		numbers = {name: one(question)[0] for name, question in finding.items()}
 		numbers["with_artifact"], numbers["artifact"] = one("SELECT j.submission_id, a.id FROM artifacts a "
