@@ -317,9 +317,14 @@ static int prepare_fresh(struct database *db, const struct question *question, s
 	return fresh->is_checked ? check_columns(fresh->handle, question->statements[0], error) : 0;
 }
 
+static struct prepared **slot_of(struct database *db, const void *definition)
+{
+	return &db->prepared[((uintptr_t)definition >> 4) % prepared_slots];
+}
+
 static int prepare(struct database *db, const struct question *question, struct prepared **prepared, struct error *error)
 {
-	struct prepared **slot = &db->prepared[((uintptr_t)question->definition >> 4) % prepared_slots];
+	struct prepared **slot = slot_of(db, question->definition);
 	for (*prepared = *slot; *prepared; *prepared = (*prepared)->next)
 		if ((*prepared)->definition == question->definition)
 			return 0;
@@ -339,6 +344,19 @@ static int prepare(struct database *db, const struct question *question, struct 
 	}
 	*prepared = *slot = fresh;
 	return 0;
+}
+
+/* A statement whose rows ended in an error, such as a deadlock, is of no use any more: the client library takes its rows for
+ * not read yet, and would wait for them before the next execution (libmariadb 3.3: mysql_stmt_execute, where mysql_stmt_store_result
+ * has failed). Closing it waits for nothing. */
+static void forget_statement(struct database *db, struct prepared *gone)
+{
+	struct prepared **link = slot_of(db, gone->definition);
+	while (*link != gone)
+		link = &(*link)->next;
+	*link = gone->next;
+	mysql_stmt_close(gone->handle);
+	free(gone);
 }
 
 static int execute_once(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
@@ -475,7 +493,8 @@ static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct stat
 		for (unsigned int i = 0; i < statement->column_count; i++)
 			store_column(handle, &results, i, &statement->columns[i], arena, row);
 	}
-	mysql_stmt_free_result(handle);
+	if (!rc)
+		mysql_stmt_free_result(handle);
 	return rc;
 }
 
@@ -486,8 +505,11 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	collect_parameters(&parameters, letters, arguments);
 	struct prepared *prepared;
 	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
-	if (!rc)
+	if (!rc) {
 		rc = fetch_rows(db, prepared->handle, statement, arena, most, rows, count, error);
+		if (rc)
+			forget_statement(db, prepared);
+	}
 	if (rc && connection_is_lost(db->last_error))
 		disconnect(db);
 	return rc;
