@@ -5,7 +5,6 @@
 #include "lib/text.h"
 #include "lib/visibility.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@ struct board_row {
 	int64_t id, creator_id, task_version_id, version_number, version_at_ms, version_revision, newest_number, deadline_ms,
 		accepting, gpu_position, entries, practice, frozen_at_ms, archived_at_ms, last_number, draft;
 	const char *name, *language, *gpu, *visibility;
-	double best_ns;
 };
 static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, id), INTEGER(struct board_row, creator_id), TEXT(struct board_row, name),
@@ -22,7 +20,7 @@ static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, version_revision), INTEGER(struct board_row, newest_number), TIME(struct board_row, deadline_ms),
 	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, gpu_position),
 	INTEGER(struct board_row, entries),
-	REAL(struct board_row, best_ns), TEXT(struct board_row, visibility), INTEGER(struct board_row, practice),
+	TEXT(struct board_row, visibility), INTEGER(struct board_row, practice),
 	TIME(struct board_row, frozen_at_ms), TIME(struct board_row, archived_at_ms),
 	INTEGER(struct board_row, last_number), INTEGER(struct board_row, draft),
 };
@@ -37,8 +35,7 @@ static const struct column BOARD_COLUMNS[] = {
 	"  l.accepting, g.gpu, g.position AS gpu_position, " \
 	"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id = l.id " \
 	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position DESC LIMIT 1) AS entries, " \
-	"  (SELECT r.score_ns FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id = l.id " \
-	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu AND r.position = 1 LIMIT 1) AS best_ns, " PUBLISHING_FIELDS " " \
+	PUBLISHING_FIELDS " " \
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 	"WHERE l.name = ? AND " may_see)
@@ -49,7 +46,7 @@ static const struct statement BOARD_BY_VERSION = SELECT(struct board_row, BOARD_
 	"SELECT l.id, l.creator_id, l.name, v.language, v.id AS task_version_id, v.number AS version_number, "
 	"  v.created_at AS version_at_ms, v.revision AS version_revision, n.number AS newest_number, l.deadline AS deadline_ms, "
 	"  l.accepting, r.gpu, COALESCE(g.position, 4294967295) AS gpu_position, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id AND e.task_version_id = v.id AND e.gpu = r.gpu "
-	"    ORDER BY e.position DESC LIMIT 1) AS entries, r.score_ns AS best_ns, " PUBLISHING_FIELDS " "
+	"    ORDER BY e.position DESC LIMIT 1) AS entries, " PUBLISHING_FIELDS " "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id AND r.position = 1 "
@@ -78,7 +75,7 @@ static void fill_board(struct arena *arena, struct board *board, struct board_ro
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].gpu)
 			board->gpus[board->gpu_count++] = (struct board_gpu){
-				rows[i].gpu, rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries, rows[i].best_ns };
+				rows[i].gpu, rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries };
 }
 
 static int ask_for_board(struct request *request, const char *name, struct board_row **rows, size_t *count)

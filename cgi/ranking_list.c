@@ -29,15 +29,18 @@ static const struct column NEIGHBOURED_COLUMNS[] = {
 	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = r.position " step " LIMIT 1)"
 #define NEIGHBOURS NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
 
-/* Bound by leaderboard, version, GPU, user. */
+/* Bound by leaderboard, version, GPU; and user. */
+#define AND_FIRST_ROW " UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
+	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.position = 1"
 #define AND_OWN_ROW " UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.user_id = ?"
 
 /* A union costs the server as much as half a page, so nobody's page does without. */
-#define BETWEEN "FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.position BETWEEN ? AND ?"
-static const struct statement PAGE = SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS " " BETWEEN);
+#define FIRST_AND_BETWEEN "FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") \
+	" AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
+static const struct statement PAGE = SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS " " FIRST_AND_BETWEEN);
 static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS,
-	"SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " BETWEEN AND_OWN_ROW);
+	"SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " FIRST_AND_BETWEEN AND_OWN_ROW);
 
 /* Neighbours are looked up for the rows of the page only, so the others are left out before. */
 #define FILTERED "SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, r.job_id, " \
@@ -46,7 +49,7 @@ static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOU
 	"  WHERE " OF_KEY("r") " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) AND (? = '' OR COALESCE(r.dialect, ?) = ?) " \
 	"    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
 	"  ORDER BY r.position LIMIT ? OFFSET ?) r"
-static const struct statement FILTERED_PAGE = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_OWN_ROW);
+static const struct statement FILTERED_PAGE = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_FIRST_ROW AND_OWN_ROW);
 static const struct statement FILTERED_ALL = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED);
 static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
 	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
@@ -125,7 +128,7 @@ static int by_position(const void *left, const void *right)
 		: (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
 }
 
-/* Those of the page and behind them the viewer's, who then is there twice, or once, if he stands elsewhere. */
+/* The first of all and those of the page, some of them twice, and behind them the viewer's, who then is there once more. */
 struct answer { struct ranking_row *rows; size_t count; };
 
 static const struct ranking_row *find_own(const struct answer *answer, int64_t user_id)
@@ -182,6 +185,11 @@ static void set_comparisons(struct ranking_row *rows, size_t count, const struct
 		rows[i].comparisons = comparisons_of_job(notes, rows[i].job_id, &rows[i].comparison_count);
 }
 
+static double best_of(const struct answer *answer)
+{
+	return answer->count && answer->rows[0].position == 1 ? answer->rows[0].score_ns : NAN;
+}
+
 static void set_gaps(struct ranking_row *rows, size_t known)
 {
 	for (size_t i = 0; i < known; i++)
@@ -191,6 +199,7 @@ static void set_gaps(struct ranking_row *rows, size_t known)
 static void take_page(struct answer answer, struct ranking_list *list)
 {
 	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
+	list->best_ns = best_of(&answer);
 	keep_page(&answer, &list->paging);
 	set_gaps(answer.rows, answer.count);
 	size_t before = answer.count && answer.rows[0].position < list->paging.first;
@@ -241,6 +250,7 @@ static void take_filtered(struct answer answer, struct ranking_list *list)
 {
 	size_t kept = 0;
 	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
+	list->best_ns = best_of(&answer);
 	for (size_t i = 0; i < answer.count; i++)
 		if (answer.rows[i].found != SQL_NULL_INTEGER)
 			answer.rows[kept++] = answer.rows[i];
@@ -256,8 +266,8 @@ static int read_filtered(struct request *request, const struct board *board, con
 	int64_t page = query_number(request, "page", 1);
 	int64_t offset = page < INT32_MAX ? (page - 1) * ranking_rows_per_page : INT32_MAX;
 	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count, request->error,
-		FILTER_BINDS "iisi", FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
-		board->task_version_id, gpu->name, request->viewer.id);
+		FILTER_BINDS "iisiisi", FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
+		board->task_version_id, gpu->name, board->id, board->task_version_id, gpu->name, request->viewer.id);
 	if (rc)
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);

@@ -48,6 +48,7 @@ struct ranking_list {
 	bool is_filtered;
 	int64_t total;                        /* rows that the filter lets through, on all pages */
 	struct paging paging;
+	double best_ns;                       /* of the first in the whole ranking; NAN: nobody */
 	struct ranking_row *rows; size_t row_count;
 	const struct ranking_row *baselines; size_t baseline_count; /* fastest first */
 	const struct ranking_row *own;        /* the viewer's; or NULL */
