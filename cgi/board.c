@@ -5,55 +5,64 @@
 #include "lib/text.h"
 #include "lib/visibility.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct board_row {
 	int64_t id, creator_id, task_version_id, version_number, version_at_ms, version_revision, newest_number, deadline_ms,
-		accepting, entries, practice, frozen_at_ms, archived_at_ms, last_number, draft;
+		accepting, gpu_position, entries, practice, frozen_at_ms, archived_at_ms, last_number, draft;
 	const char *name, *language, *gpu, *visibility;
-	double best_ns;
 };
 static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, id), INTEGER(struct board_row, creator_id), TEXT(struct board_row, name),
 	TEXT(struct board_row, language), INTEGER(struct board_row, task_version_id),
 	INTEGER(struct board_row, version_number), TIME(struct board_row, version_at_ms),
 	INTEGER(struct board_row, version_revision), INTEGER(struct board_row, newest_number), TIME(struct board_row, deadline_ms),
-	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, entries),
-	REAL(struct board_row, best_ns), TEXT(struct board_row, visibility), INTEGER(struct board_row, practice),
+	INTEGER(struct board_row, accepting), TEXT(struct board_row, gpu), INTEGER(struct board_row, gpu_position),
+	INTEGER(struct board_row, entries),
+	TEXT(struct board_row, visibility), INTEGER(struct board_row, practice),
 	TIME(struct board_row, frozen_at_ms), TIME(struct board_row, archived_at_ms),
 	INTEGER(struct board_row, last_number), INTEGER(struct board_row, draft),
 };
 #define PUBLISHING_FIELDS "l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) AS last_number, v.draft"
 /* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT is one step into
- * the index; MAX would walk over all entries, because it stands in a subquery for each device. */
-static const struct statement BOARD_BY_NAME = SELECT(struct board_row, BOARD_COLUMNS,
-	"SELECT l.id, l.creator_id, l.name, v.language, l.task_version_id, v.number AS version_number, "
-	"  v.created_at AS version_at_ms, v.revision AS version_revision, v.number AS newest_number, l.deadline AS deadline_ms, "
-	"  l.accepting, g.gpu, "
-	"  (SELECT r.position FROM ranking r WHERE r.leaderboard_id = l.id "
-	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position DESC LIMIT 1) AS entries, "
-	"  (SELECT r.score_ns FROM ranking r WHERE r.leaderboard_id = l.id "
-	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu AND r.position = 1 LIMIT 1) AS best_ns, " PUBLISHING_FIELDS " "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " ORDER BY g.position, g.gpu");
+ * the index; MAX would walk over all entries, because it stands in a subquery for each device. The few devices are put in order
+ * here, since every part of this question costs more than its rows do; for nobody it has one part less. */
+#define BOARD_BY_NAME(may_see) SELECT(struct board_row, BOARD_COLUMNS, \
+	"SELECT l.id, l.creator_id, l.name, v.language, l.task_version_id, v.number AS version_number, " \
+	"  v.created_at AS version_at_ms, v.revision AS version_revision, v.number AS newest_number, l.deadline AS deadline_ms, " \
+	"  l.accepting, g.gpu, g.position AS gpu_position, " \
+	"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id = l.id " \
+	"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position DESC LIMIT 1) AS entries, " \
+	PUBLISHING_FIELDS " " \
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
+	"WHERE l.name = ? AND " may_see)
+static const struct statement BOARD_FOR_NOBODY = BOARD_BY_NAME(SQL_IS_PUBLIC("l")), BOARD_FOR_VIEWER = BOARD_BY_NAME(SQL_MAY_SEE("l"));
 
 /* The same for a version that may have been replaced; its devices are those that were ranked on: each has a first row. */
 static const struct statement BOARD_BY_VERSION = SELECT(struct board_row, BOARD_COLUMNS,
 	"SELECT l.id, l.creator_id, l.name, v.language, v.id AS task_version_id, v.number AS version_number, "
 	"  v.created_at AS version_at_ms, v.revision AS version_revision, n.number AS newest_number, l.deadline AS deadline_ms, "
-	"  l.accepting, r.gpu, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id AND e.task_version_id = v.id AND e.gpu = r.gpu "
-	"    ORDER BY e.position DESC LIMIT 1) AS entries, r.score_ns AS best_ns, " PUBLISHING_FIELDS " "
+	"  l.accepting, r.gpu, COALESCE(g.position, 4294967295) AS gpu_position, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id AND e.task_version_id = v.id AND e.gpu = r.gpu "
+	"    ORDER BY e.position DESC LIMIT 1) AS entries, " PUBLISHING_FIELDS " "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id AND r.position = 1 "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu "
-	"WHERE l.name = ? AND " SQL_MAY_SEE("l") " ORDER BY COALESCE(g.position, 4294967295), r.gpu");
+	"WHERE l.name = ? AND " SQL_MAY_SEE("l"));
 
-static void fill_board(struct arena *arena, struct board *board, const struct board_row *rows, size_t count)
+static int by_gpu_position(const void *left, const void *right)
 {
+	const struct board_row *a = left, *b = right;
+	return a->gpu_position != b->gpu_position ? (a->gpu_position > b->gpu_position) - (a->gpu_position < b->gpu_position)
+		: strcmp(a->gpu ? a->gpu : "", b->gpu ? b->gpu : "");
+}
+
+static void fill_board(struct arena *arena, struct board *board, struct board_row *rows, size_t count)
+{
+	qsort(rows, count, sizeof *rows, by_gpu_position);
 	*board = (struct board){
 		.id = rows->id, .creator_id = rows->creator_id, .name = rows->name, .language = rows->language,
 		.task_version_id = rows->task_version_id, .version_number = rows->version_number,
@@ -66,17 +75,24 @@ static void fill_board(struct arena *arena, struct board *board, const struct bo
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].gpu)
 			board->gpus[board->gpu_count++] = (struct board_gpu){
-				rows[i].gpu, rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries, rows[i].best_ns };
+				rows[i].gpu, rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries };
+}
+
+static int ask_for_board(struct request *request, const char *name, struct board_row **rows, size_t *count)
+{
+	/* The column is ASCII; what is no name is not worth a question. */
+	if (!text_is_leaderboard_name(name))
+		return 0;
+	if (!request->viewer.id)
+		return database_rows(request->db, request->arena, &BOARD_FOR_NOBODY, rows, count, request->error, "s", name);
+	return database_rows(request->db, request->arena, &BOARD_FOR_VIEWER, rows, count, request->error, "si", name, request->viewer.id);
 }
 
 int board_by_name(struct request *request, const char *name, struct board *board)
 {
 	struct board_row *rows = NULL;
 	size_t count = 0;
-	/* The column is ASCII; what is no name is not worth a question. */
-	int rc = text_is_leaderboard_name(name)
-		? database_rows(request->db, request->arena, &BOARD_BY_NAME, &rows, &count, request->error, "si", name,
-			request->viewer.id) : 0;
+	int rc = ask_for_board(request, name, &rows, &count);
 	if (rc)
 		return rc;
 	if (!count)

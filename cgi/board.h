@@ -8,7 +8,6 @@
 struct board_gpu {
 	const char *name;
 	int64_t entries;         /* users that are ranked */
-	double best_ns;          /* NAN: nobody yet */
 };
 
 struct board {

@@ -4,7 +4,6 @@
 
 #include "lib/arena.h"
 #include "lib/comparison.h"
-#include "lib/visibility.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,15 +33,5 @@ const char *comparison_figure(struct arena *arena, double ratio);
 
 /* "CPU" or "GPU". */
 const char *comparison_device(const char *gpu);
-
-/* Part of a statement: comparisons that an entry `r` of `ranking` has asked for with others that are in it, as JSON, or
- * NULL; and what comparison_parse makes of that. */
-#define SQL_COMPARISONS_ASKED_FOR \
-	"(SELECT JSON_ARRAYAGG(JSON_OBJECT('id', c.id, 'rival_id', o.submission_id, 'rival', ou.name, 'state', j.state, 'ratio', c.ratio, " \
-	"    'low', c.ratio_low, 'high', c.ratio_high) ORDER BY c.id) " \
-	"  FROM comparisons c JOIN ranking o ON o.job_id = c.incumbent_job_id JOIN users ou ON ou.id = o.user_id " \
-	"  JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards cl ON cl.id = c.leaderboard_id AND NOT " SQL_IS_WITHHELD("cl", "j") " " \
-	"  WHERE c.challenger_job_id = r.job_id AND " SQL_COMPARISON_STANDS("c", "j") ")"
-size_t comparison_parse(struct arena *arena, const char *json, struct comparison_row **rows);
 
 #endif

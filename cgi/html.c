@@ -3,7 +3,6 @@
 #include "lib/format.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /* `'` is escaped as well, so that one function serves both kinds of quotes. */
@@ -14,29 +13,20 @@ static const char *entity(char byte)
 	case '<': return "&lt;";
 	case '>': return "&gt;";
 	case '"': return "&quot;";
-	case '\'': return "&#39;";
-	default: return NULL;
+	default: return "&#39;";
 	}
-}
-
-static void escape(struct buffer *out, const char *text, size_t length)
-{
-	size_t begin = 0;
-	for (size_t i = 0; i < length; i++) {
-		const char *replacement = entity(text[i]);
-		if (!replacement)
-			continue;
-		buffer_append(out, text + begin, i - begin);
-		buffer_text(out, replacement);
-		begin = i + 1;
-	}
-	buffer_append(out, text + begin, length - begin);
 }
 
 void html_text(struct buffer *out, const char *text)
 {
-	if (text)
-		escape(out, text, strlen(text));
+	while (text) {
+		size_t plain = strcspn(text, "&<>\"'");
+		buffer_append(out, text, plain);
+		if (!text[plain])
+			return;
+		buffer_text(out, entity(text[plain]));
+		text += plain + 1;
+	}
 }
 
 void html_attribute(struct buffer *out, const char *text)
@@ -79,7 +69,9 @@ void html_url(struct buffer *out, const char *path)
 
 void html_integer(struct buffer *out, int64_t number)
 {
-	buffer_printf(out, "%lld", (long long)number);
+	format_text text;
+	format_integer(text, number);
+	buffer_text(out, text);
 }
 
 void html_duration(struct buffer *out, double ns)
@@ -187,7 +179,8 @@ void html_ordinal(struct buffer *out, int64_t number)
 {
 	static const char *const endings[] = { "th", "st", "nd", "rd" };
 	int64_t last = number % 10, teens = number % 100;
-	buffer_printf(out, "%lld%s", (long long)number, last <= 3 && (teens < 11 || teens > 13) ? endings[last] : "th");
+	html_integer(out, number);
+	buffer_text(out, last <= 3 && (teens < 11 || teens > 13) ? endings[last] : "th");
 }
 
 void html_plural(struct buffer *out, int64_t count, const char *noun)

@@ -218,33 +218,23 @@ static void describe_ended(const struct submission_row *row, const struct job_ro
 	}
 }
 
-/* One question for all that wait, and none where nothing does. */
-static int read_waits(struct request *request, const struct submission_row *row, const struct job_row *jobs, size_t count, struct wait *waits)
+void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs, size_t count, const struct database_answer *answer)
 {
-	int64_t *ids = arena_array(request->arena, int64_t, count + 1);
-	bool is_waiting = false;
-	for (size_t i = 0; i < count; i++) {
+	struct wait *waits = arena_array(arena, struct wait, count + 1);
+	int64_t *ids = arena_array(arena, int64_t, count + 1);
+	for (size_t i = 0; i < count; i++)
 		ids[i] = jobs[i].id;
-		is_waiting = is_waiting || strcmp(jobs[i].state, "queued") == 0;
-	}
-	return is_waiting ? wait_of_submission(request->db, request->arena, row->id, ids, count, waits, request->error) : 0;
-}
-
-int job_words_fill(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count)
-{
-	struct wait *waits = arena_array(request->arena, struct wait, count + 1);
-	int rc = read_waits(request, row, jobs, count, waits);
-	for (size_t i = 0; i < count && !rc; i++) {
+	wait_of_jobs(arena, answer, ids, count, waits);
+	for (size_t i = 0; i < count; i++) {
 		cleanup_buffer struct buffer out = {0}, change = {0};
 		if (strcmp(jobs[i].state, "queued") == 0)
-			describe_queued(request->arena, &jobs[i], &waits[i], &out);
+			describe_queued(arena, &jobs[i], &waits[i], &out);
 		else if (strcmp(jobs[i].state, "running") == 0)
 			describe_running(&jobs[i], &out);
 		else
 			describe_ended(row, &jobs[i], &out);
-		jobs[i].words = arena_strdup(request->arena, buffer_string(&out));
-		describe_change(row, &jobs[i], request->arena, &change);
-		jobs[i].change = change.length ? arena_strdup(request->arena, change.data) : NULL;
+		jobs[i].words = arena_strdup(arena, buffer_string(&out));
+		describe_change(row, &jobs[i], arena, &change);
+		jobs[i].change = change.length ? arena_strdup(arena, change.data) : NULL;
 	}
-	return rc;
 }

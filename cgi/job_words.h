@@ -2,12 +2,11 @@
 #ifndef PODIUM_CGI_JOB_WORDS_H
 #define PODIUM_CGI_JOB_WORDS_H
 
-#include "cgi/request.h"
 #include "cgi/submission.h"
 
 /* Fills `ahead`, `start` and `words` of the jobs of one submission: what each waits for, how many stand before it and when it is expected
  * to start, who runs it, which attempt it is and why, who paused or cancelled it, or what its end means and why what was right is not
- * ranked. It asks the database once if any of them waits, else not at all. */
-int job_words_fill(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count);
+ * ranked. `waits` answers wait_reading (lib/wait.h); it may be empty where none of them waits. */
+void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs, size_t count, const struct database_answer *waits);
 
 #endif

@@ -68,7 +68,7 @@ static double end_ns(const struct ranking_list *list)
 size_t baselines_before(const struct ranking_list *list, size_t index, size_t *first)
 {
 	double from = begin_ns(list), to = index < list->row_count ? list->rows[index].score_ns : end_ns(list);
-	for (size_t i = 0; i < index; i++) /* a comparison may have put a slower row before a faster one */
+	for (size_t i = 0; i < index && list->baseline_count; i++) /* a comparison may have put a slower row before a faster one */
 		from = fmax(from, list->rows[i].score_ns);
 	size_t count = 0;
 	*first = 0;

@@ -1,5 +1,6 @@
 /* podium-web: answers FastCGI requests on a Unix socket with a fixed number of threads, each with a
  * database connection of its own. */
+#include "cgi/fastcgi.h"
 #include "cgi/form.h"
 #include "cgi/pulse.h"
 #include "cgi/router.h"
@@ -82,21 +83,35 @@ static const char *phrase_of(int status)
 	return "Other";
 }
 
-static void put_header(FCGX_Stream *out, const char *name, const char *value)
+static void put_header(struct buffer *head, const char *name, const char *value)
 {
-	if (!value)
-		return;
-	FCGX_PutS(name, out);
-	FCGX_PutS(": ", out);
-	FCGX_PutS(value, out);
-	FCGX_PutS("\r\n", out);
+	if (value)
+		buffer_printf(head, "%s: %s\r\n", name, value);
+}
+
+static void write_head(const struct request *request, struct buffer *head)
+{
+	buffer_printf(head, "Status: %d %s\r\n", request->status, phrase_of(request->status));
+	if (!request->stream)
+		buffer_printf(head, "Content-Length: %zu\r\n", request->body.length);
+	put_header(head, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
+	put_header(head, "Location", request->location);
+	put_header(head, "Content-Disposition", request->disposition);
+	/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx before 1.23 takes
+	 * a Cache-Control that it meets earlier for the last word, and keeps nothing. */
+	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
+		buffer_text(head, "X-Accel-Expires: 1\r\nCache-Control: no-cache\r\n");
+	else
+		buffer_text(head, "X-Accel-Expires: 0\r\nCache-Control: private, no-store\r\n");
+	buffer_text(head, buffer_string(&request->headers));
+	buffer_text(head, "\r\n");
 }
 
 /* The pieces of a long answer, each sent before the next one is made. False: one is missing. */
-static bool send_pieces(struct request *request, FCGX_Stream *out)
+static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 {
 	while (request->body.length) {
-		if (FCGX_PutStr(request->body.data, (int)request->body.length, out) < 0)
+		if (!fastcgi_send(fcgi, &(struct span){ request->body.data, request->body.length }, 1))
 			return true; /* nobody listens any more */
 		buffer_clear(&request->body);
 		if (request->stream(request)) {
@@ -108,28 +123,14 @@ static bool send_pieces(struct request *request, FCGX_Stream *out)
 }
 
 /* False: the answer is not whole. */
-static bool send_response(struct request *request, FCGX_Stream *out)
+static bool send_response(struct request *request, const FCGX_Request *fcgi)
 {
-	FCGX_FPrintF(out, "Status: %d %s\r\n", request->status, phrase_of(request->status));
-	if (!request->stream)
-		FCGX_FPrintF(out, "Content-Length: %d\r\n", (int)request->body.length);
-	put_header(out, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
-	put_header(out, "Location", request->location);
-	put_header(out, "Content-Disposition", request->disposition);
-	/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx before 1.23 takes
-	 * a Cache-Control that it meets earlier for the last word, and keeps nothing. */
-	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
-		FCGX_PutS("X-Accel-Expires: 1\r\nCache-Control: no-cache\r\n", out);
-	else
-		FCGX_PutS("X-Accel-Expires: 0\r\nCache-Control: private, no-store\r\n", out);
-	if (request->headers.length)
-		FCGX_PutStr(request->headers.data, (int)request->headers.length, out);
-	FCGX_PutS("\r\n", out);
-	if (!request->is_head && request->stream)
-		return send_pieces(request, out);
-	if (!request->is_head && request->body.length)
-		FCGX_PutStr(request->body.data, (int)request->body.length, out);
-	return true;
+	cleanup_buffer struct buffer head = {0};
+	write_head(request, &head);
+	bool at_once = !request->is_head && !request->stream;
+	const struct span spans[] = { { head.data, head.length }, { request->body.data, request->body.length } };
+	bool is_heard = fastcgi_send(fcgi, spans, at_once ? 2 : 1);
+	return !is_heard || !request->stream || request->is_head || send_pieces(request, fcgi);
 }
 
 /* What a refused form did not have read: nginx takes it for a failure when its writing ends in a closed
@@ -146,7 +147,6 @@ static void drain_body(FCGX_Request *fcgi)
 static void break_off(FCGX_Request *fcgi)
 {
 	static const char no_record[8] = {0};
-	FCGX_FFlush(fcgi->out);
 	if (write(fcgi->ipcFd, no_record, sizeof no_record) < 0)
 		log_warning("a connection could not be broken off: %s", strerror(errno));
 	shutdown(fcgi->ipcFd, SHUT_RDWR);
@@ -162,7 +162,7 @@ static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db,
 	fill_request(&request, fcgi);
 	router_answer(&request);
 	drain_body(fcgi);
-	if (!send_response(&request, fcgi->out))
+	if (!send_response(&request, fcgi))
 		break_off(fcgi);
 	buffer_free(&request.headers);
 	*page = request.body;

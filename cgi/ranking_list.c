@@ -1,6 +1,7 @@
 #include "cgi/ranking_list.h"
 
 #include "cgi/html.h"
+#include "cgi/ranking_notes.h"
 #include "lib/dialect.h"
 #include "lib/format.h"
 #include "lib/quote.h"
@@ -11,48 +12,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct column ROW_COLUMNS[] = {
-	INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), INTEGER(struct ranking_row, user_id),
-	TEXT(struct ranking_row, user), REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns),
-	INTEGER(struct ranking_row, submission_id), TIME(struct ranking_row, submitted_at_ms), TEXT(struct ranking_row, engine),
-	TEXT(struct ranking_row, dialect), INTEGER(struct ranking_row, attempts), REAL(struct ranking_row, above_ns),
-	INTEGER(struct ranking_row, below_place), INTEGER(struct ranking_row, found), TEXT(struct ranking_row, asked_for),
+#define ROW_MEMBERS INTEGER(struct ranking_row, position), INTEGER(struct ranking_row, place), INTEGER(struct ranking_row, user_id), \
+	TEXT(struct ranking_row, user), REAL(struct ranking_row, score_ns), REAL(struct ranking_row, score_err_ns), \
+	INTEGER(struct ranking_row, submission_id), INTEGER(struct ranking_row, job_id), TIME(struct ranking_row, submitted_at_ms), \
+	TEXT(struct ranking_row, engine), TEXT(struct ranking_row, dialect), INTEGER(struct ranking_row, attempts)
+static const struct column ROW_COLUMNS[] = { ROW_MEMBERS };
+static const struct column NEIGHBOURED_COLUMNS[] = {
+	ROW_MEMBERS, REAL(struct ranking_row, above_ns), INTEGER(struct ranking_row, below_place), INTEGER(struct ranking_row, found),
 };
 
-#define FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, "
+#define FIELDS "r.position, r.place, r.user_id, u.name AS user, r.score_ns, r.score_err_ns, r.submission_id, r.job_id, " \
+	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts"
 #define OF_KEY(row) row ".leaderboard_id = ? AND " row ".task_version_id = ? AND " row ".gpu = ?"
 /* Each is one step into the index, where a join could be planned as a walk over the whole ranking. */
 #define NEIGHBOUR(field, step) "(SELECT n." field " FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
 	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position = r.position " step " LIMIT 1)"
-#define NEIGHBOURS NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place, "
+#define NEIGHBOURS NEIGHBOUR("score_ns", "- 1") " AS above_ns, " NEIGHBOUR("place", "+ 1") " AS below_place"
 
-/* Bound by leaderboard, version, GPU, user; and by version, GPU. */
-#define AND_OWN_ROW " UNION ALL SELECT " FIELDS NEIGHBOURS "NULL AS found, NULL AS asked_for " \
+/* Bound by leaderboard, version, GPU; and user. */
+#define AND_FIRST_ROW " UNION ALL SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " \
+	"FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.position = 1"
+#define AND_OWN_ROW " UNION ALL SELECT " FIELDS ", " NEIGHBOURS ", NULL AS found " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.user_id = ?"
-#define AND_BASELINES " UNION ALL SELECT 0, 0, NULL, b.path, b.score_ns, b.score_err_ns, b.submission_id, b.measured_at, NULL, b.role, " \
-	"NULL, NULL, NULL, NULL, NULL FROM baselines b WHERE b.task_version_id = ? AND b.gpu = ?"
 
-/* Comparisons come with the same question, because the page is to ask few. Who stands further down was compared only if he
- * stood among the first before; his submission's page tells of it. */
-static const struct statement PAGE = SELECT(struct ranking_row, ROW_COLUMNS,
-	"SELECT " FIELDS "NULL AS above_ns, NULL AS below_place, NULL AS found, "
-	"IF(r.position <= ?, " SQL_COMPARISONS_ASKED_FOR ", NULL) AS asked_for "
-	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " AND r.position BETWEEN ? AND ?"
-	AND_OWN_ROW AND_BASELINES);
+/* A union costs the server as much as half a page, so nobody's page does without. */
+#define FIRST_AND_BETWEEN "FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") \
+	" AND (r.position = 1 OR r.position BETWEEN ? AND ?)"
+static const struct statement PAGE = SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS " " FIRST_AND_BETWEEN);
+static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS,
+	"SELECT " FIELDS ", NULL AS above_ns, NULL AS below_place, NULL AS found " FIRST_AND_BETWEEN AND_OWN_ROW);
 
 /* Neighbours are looked up for the rows of the page only, so the others are left out before. */
-#define FILTERED "SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, " \
-	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS "r.found, NULL AS asked_for " \
+#define FILTERED "SELECT r.position, r.place, r.user_id, r.user, r.score_ns, r.score_err_ns, r.submission_id, r.job_id, " \
+	"r.submitted_at AS submitted_at_ms, r.engine, r.dialect, r.attempts, " NEIGHBOURS ", r.found " \
 	"FROM (SELECT r.*, u.name AS user, COUNT(*) OVER () AS found FROM ranking r JOIN users u ON u.id = r.user_id " \
 	"  WHERE " OF_KEY("r") " AND (? = '' OR INSTR(CONVERT(u.name USING utf8mb4), ?) > 0) AND (? = '' OR COALESCE(r.dialect, ?) = ?) " \
 	"    AND r.submitted_at >= ? AND (? = 0 OR r.user_id = ?) " \
 	"  ORDER BY r.position LIMIT ? OFFSET ?) r"
-static const struct statement FILTERED_PAGE = SELECT(struct ranking_row, ROW_COLUMNS, FILTERED AND_OWN_ROW AND_BASELINES);
-static const struct statement FILTERED_ALL = SELECT(struct ranking_row, ROW_COLUMNS, FILTERED);
+static const struct statement FILTERED_PAGE = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_FIRST_ROW AND_OWN_ROW);
+static const struct statement FILTERED_ALL = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED);
 static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
-	"SELECT " FIELDS "NULL AS above_ns, NULL AS below_place, NULL AS found, NULL AS asked_for "
-	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
+	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
 
 /* ---- the filter ---- */
 
@@ -128,26 +128,13 @@ static int by_position(const void *left, const void *right)
 		: (a->score_ns > b->score_ns) - (a->score_ns < b->score_ns);
 }
 
-/* Those of the page, the viewer's and the baselines come in one list, the viewer's maybe twice. `answer` is put in order:
- * baselines, which have the position 0, and then the ranking. */
+/* The first of all and those of the page, some of them twice, and behind them the viewer's, who then is there once more. */
 struct answer { struct ranking_row *rows; size_t count; };
 
 static const struct ranking_row *find_own(const struct answer *answer, int64_t user_id)
 {
-	for (size_t i = answer->count; user_id && i-- > 0;)
-		if (answer->rows[i].user_id == user_id && answer->rows[i].position)
-			return &answer->rows[i];
-	return NULL;
-}
-
-static void take_baselines(struct answer *answer, struct ranking_list *list)
-{
-	qsort(answer->rows, answer->count, sizeof *answer->rows, by_position);
-	list->baselines = answer->rows;
-	while (list->baseline_count < answer->count && !answer->rows[list->baseline_count].position)
-		list->baseline_count++;
-	answer->rows += list->baseline_count;
-	answer->count -= list->baseline_count;
+	const struct ranking_row *last = answer->count ? &answer->rows[answer->count - 1] : NULL;
+	return user_id && last && last->user_id == user_id ? last : NULL;
 }
 
 static bool has_position(const struct ranking_row *rows, size_t count, int64_t position)
@@ -158,13 +145,6 @@ static bool has_position(const struct ranking_row *rows, size_t count, int64_t p
 	return false;
 }
 
-static void read_comparisons(struct arena *arena, struct ranking_list *list)
-{
-	for (size_t i = 0; i < list->row_count; i++)
-		list->rows[i].comparison_count = comparison_parse(arena, list->rows[i].asked_for, &list->rows[i].comparisons);
-}
-
-/* The viewer's row comes last in the answer, behind it only baselines. */
 static void set_own(struct arena *arena, const struct answer *answer, int64_t user_id, struct ranking_list *list)
 {
 	const struct ranking_row *own = find_own(answer, user_id);
@@ -199,12 +179,15 @@ static void keep_page(struct answer *answer, const struct paging *paging)
 	answer->count = kept;
 }
 
-/* Rows of one position are put in any order, and only that of the page knows its comparisons. */
-static void prefer_comparisons(struct answer *answer)
+static void set_comparisons(struct ranking_row *rows, size_t count, const struct ranking_notes *notes)
 {
-	for (size_t i = 0; i + 1 < answer->count; i++)
-		if (answer->rows[i].position == answer->rows[i + 1].position && !answer->rows[i].asked_for)
-			answer->rows[i].asked_for = answer->rows[i + 1].asked_for;
+	for (size_t i = 0; i < count; i++)
+		rows[i].comparisons = comparisons_of_job(notes, rows[i].job_id, &rows[i].comparison_count);
+}
+
+static double best_of(const struct answer *answer)
+{
+	return answer->count && answer->rows[0].position == 1 ? answer->rows[0].score_ns : NAN;
 }
 
 static void set_gaps(struct ranking_row *rows, size_t known)
@@ -213,10 +196,10 @@ static void set_gaps(struct ranking_row *rows, size_t known)
 		rows[i].above_ns = i ? rows[i - 1].score_ns : NAN;
 }
 
-static void take_page(struct arena *arena, struct answer answer, struct ranking_list *list)
+static void take_page(struct answer answer, struct ranking_list *list)
 {
-	take_baselines(&answer, list);
-	prefer_comparisons(&answer);
+	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
+	list->best_ns = best_of(&answer);
 	keep_page(&answer, &list->paging);
 	set_gaps(answer.rows, answer.count);
 	size_t before = answer.count && answer.rows[0].position < list->paging.first;
@@ -225,22 +208,32 @@ static void take_page(struct arena *arena, struct answer answer, struct ranking_
 	while (list->row_count < answer.count - before && list->rows[list->row_count].position <= list->paging.last)
 		list->row_count++;
 	ranking_mark_ties(list->rows, list->row_count, answer.count - before);
-	read_comparisons(arena, list);
 }
 
-static int read_page(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
+static int ask_for_page(struct request *request, const struct board *board, const struct board_gpu *gpu, const struct paging *paging,
+	struct answer *answer)
+{
+	int64_t first = paging->first - 1, last = paging->last + 1;
+	if (!request->viewer.id)
+		return database_rows(request->db, request->arena, &PAGE, &answer->rows, &answer->count, request->error, "iisii", board->id,
+			board->task_version_id, gpu->name, first, last);
+	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count, request->error, "iisiiiisi", board->id,
+		board->task_version_id, gpu->name, first, last, board->id, board->task_version_id, gpu->name, request->viewer.id);
+}
+
+static int read_page(struct request *request, const struct board *board, const struct board_gpu *gpu, const struct ranking_notes *notes,
+	struct ranking_list *list)
 {
 	struct answer answer;
 	list->total = gpu->entries;
 	int rc = paging_make(&list->paging, gpu->entries, ranking_rows_per_page, query_number(request, "page", 1), request->error);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &PAGE, &answer.rows, &answer.count, request->error, "iiisiiiisiis",
-			(int64_t)ranking_compared_positions, board->id, board->task_version_id, gpu->name, list->paging.first - 1,
-			list->paging.last + 1, board->id, board->task_version_id, gpu->name, request->viewer.id, board->task_version_id, gpu->name);
+		rc = ask_for_page(request, board, gpu, &list->paging, &answer);
 	if (rc)
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
-	take_page(request->arena, answer, list);
+	take_page(answer, list);
+	set_comparisons(list->rows, list->row_count, notes);
 	look_for_own(list);
 	return 0;
 }
@@ -256,7 +249,8 @@ static int read_page(struct request *request, const struct board *board, const s
 static void take_filtered(struct answer answer, struct ranking_list *list)
 {
 	size_t kept = 0;
-	take_baselines(&answer, list);
+	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
+	list->best_ns = best_of(&answer);
 	for (size_t i = 0; i < answer.count; i++)
 		if (answer.rows[i].found != SQL_NULL_INTEGER)
 			answer.rows[kept++] = answer.rows[i];
@@ -272,8 +266,8 @@ static int read_filtered(struct request *request, const struct board *board, con
 	int64_t page = query_number(request, "page", 1);
 	int64_t offset = page < INT32_MAX ? (page - 1) * ranking_rows_per_page : INT32_MAX;
 	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count, request->error,
-		FILTER_BINDS "iisiis", FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
-		board->task_version_id, gpu->name, request->viewer.id, board->task_version_id, gpu->name);
+		FILTER_BINDS "iisiisi", FILTER_VALUES(request, board, gpu, &list->filter, ranking_rows_per_page, offset), board->id,
+		board->task_version_id, gpu->name, board->id, board->task_version_id, gpu->name, request->viewer.id);
 	if (rc)
 		return rc;
 	set_own(request->arena, &answer, request->viewer.id, list);
@@ -284,12 +278,18 @@ static int read_filtered(struct request *request, const struct board *board, con
 
 int ranking_list_read(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)
 {
+	const struct ranking_notes *notes;
 	*list = (struct ranking_list){0};
 	int rc = ranking_filter_of_request(request, board, &list->filter);
 	list->is_filtered = !rc && filters(&list->filter);
 	if (rc || !gpu)
 		return rc;
-	return list->is_filtered ? read_filtered(request, board, gpu, list) : read_page(request, board, gpu, list);
+	rc = ranking_notes_read(request, board, gpu, &notes);
+	if (rc)
+		return rc;
+	list->baselines = notes->baselines;
+	list->baseline_count = notes->baseline_count;
+	return list->is_filtered ? read_filtered(request, board, gpu, list) : read_page(request, board, gpu, notes, list);
 }
 
 int ranking_list_read_all(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list)

@@ -1,5 +1,5 @@
 /* Rows of one ranking (leaderboard, version of the task, GPU) as the address asks for them, in one question to the database:
- * a page of it or all, with filters, the viewer's own row and the baselines.
+ * a page of it or all, with filters and the viewer's own row. Beside them stands what cgi/ranking_notes.h keeps.
  *
  *     ?user=ad          users whose name contains it
  *     ?language=triton  what the source is written with (lib/dialect.h)
@@ -18,7 +18,7 @@
 enum { ranking_rows_per_page = 100 };
 
 struct ranking_row {
-	int64_t position, place; /* the order of the page, and the rank that ties share; position 0: a baseline */
+	int64_t position, place; /* the order of the page, and the rank that ties share; 0: a baseline */
 	int64_t user_id, submission_id, submitted_at_ms; /* a baseline's may be SQL_NULL_INTEGER */
 	const char *user;        /* of a baseline: the file of the task */
 	const char *engine;      /* NULL: not known */
@@ -27,10 +27,10 @@ struct ranking_row {
 	double score_ns, score_err_ns;
 	double above_ns;         /* of the row above it in the whole ranking; NAN: it is the first */
 	int64_t below_place;     /* of the row below it; SQL_NULL_INTEGER: none, or not read */
-	int64_t found;           /* how many rows the filter finds in all; SQL_NULL_INTEGER without a filter */
+	int64_t found;           /* how many rows the filter finds in all; SQL_NULL_INTEGER: this is the viewer's row beside them */
+	int64_t job_id;
 	bool is_tie;             /* shares its place with a neighbour */
-	const char *asked_for;   /* JSON of the comparisons that it has asked for; NULL: none, or not read */
-	struct comparison_row *comparisons; size_t comparison_count; /* the same, filled by the page */
+	const struct comparison_row *comparisons; size_t comparison_count; /* that it has asked for, if it is one of the first ten */
 };
 
 struct ranking_period { const char *name, *title; int64_t hours; };
@@ -48,8 +48,9 @@ struct ranking_list {
 	bool is_filtered;
 	int64_t total;                        /* rows that the filter lets through, on all pages */
 	struct paging paging;
+	double best_ns;                       /* of the first in the whole ranking; NAN: nobody */
 	struct ranking_row *rows; size_t row_count;
-	struct ranking_row *baselines; size_t baseline_count; /* fastest first */
+	const struct ranking_row *baselines; size_t baseline_count; /* fastest first */
 	const struct ranking_row *own;        /* the viewer's; or NULL */
 	bool own_is_elsewhere;                /* not among the rows */
 	int64_t own_page;                     /* of the whole ranking */

@@ -12,6 +12,7 @@
 #include "lib/scope.h"
 #include "lib/verdict.h"
 #include "lib/visibility.h"
+#include "lib/wait.h"
 #include "templates/submission.h"
 
 #include <jansson.h>
@@ -28,6 +29,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TIME(struct submission_row, frozen_at_ms), INTEGER(struct submission_row, creator_id), BLOB(struct submission_row, sha256),
 	TEXT(struct submission_row, note), INTEGER(struct submission_row, withdrawn),
 	INTEGER(struct submission_row, hidden), TEXT(struct submission_row, hidden_reason),
+	INTEGER(struct submission_row, waits),
 	TEXT(struct submission_row, flops), TEXT(struct submission_row, bytes), TEXT(struct submission_row, tolerance),
 };
 #define SUBMISSION_WITH(flops, bytes, tolerance) SELECT(struct submission_row, SUBMISSION_COLUMNS, \
@@ -36,6 +38,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline AS sources_public, s.practice, s.dry_run, " \
 	"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " \
+	"  EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id AND j.state = 'queued') AS waits, " \
 	"  " flops " AS flops, " bytes " AS bytes, " tolerance " AS tolerance " \
 	"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l"))
@@ -154,6 +157,27 @@ static const struct statement ARTIFACTS = SELECT(struct artifact_row, ARTIFACT_C
 	"SELECT a.id, a.stage_id, a.name, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id "
 	"WHERE j.submission_id = ? ORDER BY a.stage_id, a.name");
 
+struct source_row { struct blob_value source; };
+static const struct column SOURCE_COLUMNS[] = { BLOB(struct source_row, source) };
+static const struct statement SOURCE = SELECT(struct source_row, SOURCE_COLUMNS,
+	"SELECT b.content AS source FROM submissions s JOIN blobs b ON b.sha256 = s.sha256 WHERE s.id = ?");
+
+/* What a page shows of a submission, asked together. Strangers get the first part of it: what profilers left tells as much about
+ * the source as the source does. Whoever waits is told how long. */
+enum part { JOBS, STAGES, CASES, SAMPLES, COMPARED, PROFILES, FILES, CODE, WAITS, PARTS_OF_PAGE };
+static const struct statement *const PAGE_PARTS[] = {
+	[JOBS] = &OF_SUBMISSION.jobs, [STAGES] = &OF_SUBMISSION.stages, [CASES] = &OF_SUBMISSION.cases, [SAMPLES] = &OF_SUBMISSION.samples,
+	[COMPARED] = &COMPARISONS, [PROFILES] = &REPORTS, [FILES] = &ARTIFACTS, [CODE] = &SOURCE, [WAITS] = &wait_reading,
+};
+static const struct bundle PAGE_FOR_STRANGERS = { PAGE_PARTS, PROFILES }, PAGE = { PAGE_PARTS, WAITS }, PAGE_OF_WAITING = { PAGE_PARTS, PARTS_OF_PAGE };
+static const struct statement *const REJUDGED_PARTS[] = {
+	[JOBS] = &OF_REJUDGED.jobs, [STAGES] = &OF_REJUDGED.stages, [CASES] = &OF_REJUDGED.cases, [SAMPLES] = &OF_REJUDGED.samples,
+};
+static const struct bundle REJUDGED = BUNDLE(REJUDGED_PARTS);
+/* Of its state. */
+static const struct statement *const STATUS_PARTS[] = { &OF_SUBMISSION.jobs, &COMPARISONS, &wait_reading };
+static const struct bundle STATUS = { STATUS_PARTS, 2 }, STATUS_OF_WAITING = BUNDLE(STATUS_PARTS);
+
 struct file_row { const char *name, *gpu; int64_t size; };
 static const struct column FILE_COLUMNS[] = {
 	TEXT(struct file_row, name), TEXT(struct file_row, gpu), INTEGER(struct file_row, size),
@@ -219,15 +243,28 @@ static void hide_output(const struct request *request, const struct submission_r
 		job->tail = NULL;
 }
 
-static int read_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
+/* Of one that began to wait between two questions nobody has asked yet how long. */
+static int ask_for_waits(struct request *request, const struct submission_row *row, const struct job_row *jobs, size_t count, struct database_answer *waits)
 {
-	int rc = database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, jobs, count, request->error, "i", row->id);
-	for (size_t i = 0; !rc && i < *count; i++) {
-		hide_held(request, row, &(*jobs)[i]);
-		hide_withheld(request, row, &(*jobs)[i]);
-		hide_output(request, row, &(*jobs)[i]);
+	bool is_waiting = false;
+	for (size_t i = 0; i < count; i++)
+		is_waiting = is_waiting || strcmp(jobs[i].state, "queued") == 0;
+	return !is_waiting || waits->rows ? 0 : database_rows(request->db, request->arena, &wait_reading, &waits->rows, &waits->count,
+		request->error, "ii", (int64_t)0, row->id);
+}
+
+static int finish_jobs(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count, struct database_answer waits)
+{
+	int rc = ask_for_waits(request, row, jobs, count, &waits);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < count; i++) {
+		hide_held(request, row, &jobs[i]);
+		hide_withheld(request, row, &jobs[i]);
+		hide_output(request, row, &jobs[i]);
 	}
-	return rc ? rc : job_words_fill(request, row, *jobs, *count);
+	job_words_fill(request->arena, row, jobs, count, &waits);
+	return 0;
 }
 
 static bool can_be_cancelled(const struct job_row *job)
@@ -301,94 +338,70 @@ static void join_comparisons(struct job_row *jobs, size_t job_count, const struc
 				jobs[j].comparisons = &comparisons[c];
 }
 
-static int read_comparisons(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t job_count)
-{
-	enum { most_comparisons = 100 };
-	struct comparison_row *comparisons;
-	size_t count;
-	if (strcmp(row->mode, "ranked") != 0)
-		return 0;
-	int rc = database_rows(request->db, request->arena, &COMPARISONS, &comparisons, &count, request->error, "iii", row->id, row->id,
-		(int64_t)most_comparisons);
-	if (!rc)
-		join_comparisons(jobs, job_count, comparisons, count);
-	return rc;
-}
-
-/* What profilers left tells as much about the source as the source does. */
-static int read_profiles(struct request *request, const struct submission_row *row, struct stage_row *stages, size_t stage_count)
-{
-	struct report_row *reports;
-	struct artifact_row *artifacts;
-	size_t report_count, artifact_count;
-	if (strcmp(row->mode, "profile") != 0 || !may_see_source(request, row))
-		return 0;
-	int rc = database_rows(request->db, request->arena, &REPORTS, &reports, &report_count, request->error, "i", row->id);
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &ARTIFACTS, &artifacts, &artifact_count, request->error, "i", row->id);
-	if (rc)
-		return rc;
-	join_reports(stages, stage_count, reports, report_count);
-	join_artifacts(stages, stage_count, artifacts, artifact_count);
-	return 0;
-}
+enum { most_comparisons = 100 };
 
 struct stages { struct stage_row *rows; size_t count; };
 
 /* The stages with their cases, hung onto their jobs. */
-static int read_stages(struct request *request, const struct results_of *of, int64_t number, struct job_row *jobs, size_t job_count,
-	struct stages *stages)
+static struct stages join_stages(struct arena *arena, const struct database_answer *answers)
 {
-	struct database *db = request->db;
-	struct case_row *cases;
-	struct samples_row *samples;
-	size_t case_count, sample_count;
-	int rc = database_rows(db, request->arena, &of->stages, &stages->rows, &stages->count, request->error, "i", number);
-	if (!rc)
-		rc = database_rows(db, request->arena, &of->cases, &cases, &case_count, request->error, "i", number);
-	if (!rc)
-		rc = database_rows(db, request->arena, &of->samples, &samples, &sample_count, request->error, "ii", number, (int64_t)most_pictures);
-	if (rc)
-		return rc;
-	join_samples(request->arena, cases, case_count, samples, sample_count);
-	join_rows(jobs, job_count, stages->rows, stages->count, cases, case_count);
-	return 0;
+	struct stages stages = { answers[STAGES].rows, answers[STAGES].count };
+	join_samples(arena, answers[CASES].rows, answers[CASES].count, answers[SAMPLES].rows, answers[SAMPLES].count);
+	join_rows(answers[JOBS].rows, answers[JOBS].count, stages.rows, stages.count, answers[CASES].rows, answers[CASES].count);
+	return stages;
 }
 
 int submission_read_rejudged(struct request *request, int64_t submission_id, int64_t result_id, struct submission_row *row,
 	struct submission_view *view)
 {
-	struct job_row *jobs;
-	struct stages stages;
+	struct database_answer answers[COUNT(REJUDGED_PARTS)];
 	int rc = find_numbered(request, &SUBMISSION_AND_TASK, submission_id, row);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &OF_REJUDGED.jobs, &jobs, &view->job_count, request->error, "i", result_id);
-	if (!rc)
-		rc = read_stages(request, &OF_REJUDGED, result_id, jobs, view->job_count, &stages);
+		rc = database_answers(request->db, request->arena, &REJUDGED, answers, request->error, "iiiii", result_id, result_id, result_id, result_id,
+			(int64_t)most_pictures);
 	if (rc)
 		return rc;
+	join_stages(request->arena, answers);
 	view->row = row;
-	view->jobs = jobs;
+	view->jobs = answers[JOBS].rows;
+	view->job_count = answers[JOBS].count;
 	view->may_see_source = view->may_see_output = view->is_admin = true;
 	return 0;
 }
 
+/* The members of PAGE_PARTS that were not asked for stay empty. */
+static int read_parts(struct request *request, const struct submission_row *row, struct database_answer *answers)
+{
+	const int64_t id = row->id, pictures = most_pictures, comparisons = most_comparisons;
+	if (row->waits)
+		return database_answers(request->db, request->arena, &PAGE_OF_WAITING, answers, request->error, "iiiiiiiiiiiii", id, id, id, id, pictures,
+			id, id, comparisons, id, id, id, (int64_t)0, id);
+	if (may_see_source(request, row))
+		return database_answers(request->db, request->arena, &PAGE, answers, request->error, "iiiiiiiiiii", id, id, id, id, pictures, id, id,
+			comparisons, id, id, id);
+	return database_answers(request->db, request->arena, &PAGE_FOR_STRANGERS, answers, request->error, "iiiiiiii", id, id, id, id, pictures,
+		id, id, comparisons);
+}
+
+static void show_source(const struct database_answer *answer, struct submission_view *view)
+{
+	const struct source_row *row = answer->rows;
+	view->source = html_lines_are_many(row->source.bytes, row->source.length) ? NULL : row->source.bytes;
+}
+
 static int read_view(struct request *request, const struct submission_row *row, struct submission_view *view)
 {
-	struct job_row *jobs;
-	struct stages stages;
-	size_t job_count;
-	int rc = read_jobs(request, row, &jobs, &job_count);
+	struct database_answer answers[PARTS_OF_PAGE] = {0};
+	int rc = read_parts(request, row, answers);
+	struct job_row *jobs = answers[JOBS].rows;
+	size_t job_count = answers[JOBS].count;
 	if (!rc)
-		rc = read_stages(request, &OF_SUBMISSION, row->id, jobs, job_count, &stages);
+		rc = finish_jobs(request, row, jobs, job_count, answers[WAITS]);
 	if (rc)
 		return rc;
+	struct stages stages = join_stages(request->arena, answers);
+	join_comparisons(jobs, job_count, answers[COMPARED].rows, answers[COMPARED].count);
 	drop_hidden_times(jobs, job_count);
-	rc = read_profiles(request, row, stages.rows, stages.count);
-	if (!rc)
-		rc = read_comparisons(request, row, jobs, job_count);
-	if (rc)
-		return rc;
 	*view = (struct submission_view){
 		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
 		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
@@ -401,10 +414,12 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	view->may_withdraw = !is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source)
 		return 0;
-	struct blob_value content;
-	rc = blob_get(request->db, request->arena, row->sha256.bytes, &content, request->error);
-	view->source = rc || html_lines_are_many(content.bytes, content.length) ? NULL : content.bytes;
-	return rc;
+	if (!answers[CODE].count)
+		return fail(request->error, ERROR_SYSTEM, "A file's content is missing in the database.");
+	join_reports(stages.rows, stages.count, answers[PROFILES].rows, answers[PROFILES].count);
+	join_artifacts(stages.rows, stages.count, answers[FILES].rows, answers[FILES].count);
+	show_source(&answers[CODE], view);
+	return 0;
 }
 
 /* ---- words ---- */
@@ -539,7 +554,7 @@ static int show_cancelling(struct request *request, const struct submission_row 
 {
 	struct job_row *jobs;
 	size_t count;
-	int rc = read_jobs(request, row, &jobs, &count);
+	int rc = database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, &jobs, &count, request->error, "i", row->id);
 	if (rc)
 		return rc;
 	struct cancel_form form = { .row = row, .is_author = request->viewer.id == row->user_id, .typed = request_form_or(request, "number", ""),
@@ -688,18 +703,29 @@ static json_t *job_json(struct arena *arena, const struct job_row *job)
 		"output", printed_json(arena, job));
 }
 
+static int read_status(struct request *request, const struct submission_row *row, struct database_answer *answers)
+{
+	if (!row->waits)
+		return database_answers(request->db, request->arena, &STATUS, answers, request->error, "iiii", row->id, row->id, row->id,
+			(int64_t)most_comparisons);
+	return database_answers(request->db, request->arena, &STATUS_OF_WAITING, answers, request->error, "iiiiii", row->id, row->id, row->id,
+		(int64_t)most_comparisons, (int64_t)0, row->id);
+}
+
 int page_submission_status(struct request *request)
 {
 	struct submission_row row;
-	struct job_row *jobs;
-	size_t count;
+	struct database_answer answers[COUNT(STATUS_PARTS)] = {0};
 	int rc = find_submission(request, &SUBMISSION, &row);
 	if (!rc)
-		rc = read_jobs(request, &row, &jobs, &count);
+		rc = read_status(request, &row, answers);
+	struct job_row *jobs = answers[0].rows;
+	size_t count = answers[0].count;
 	if (!rc)
-		rc = read_comparisons(request, &row, jobs, count);
+		rc = finish_jobs(request, &row, jobs, count, answers[2]);
 	if (rc)
 		return rc;
+	join_comparisons(jobs, count, answers[1].rows, answers[1].count);
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, job_json(request->arena, &jobs[i]));

@@ -25,6 +25,7 @@ struct submission_row {
 	struct blob_value sha256;
 	const char *note;             /* of its author to himself */
 	int64_t withdrawn;            /* by its author */
+	int64_t waits;                /* one of its jobs is queued */
 	int64_t hidden;               /* by an admin: for its author and admins alone */
 	const char *hidden_reason;
 	const char *flops, *bytes, *tolerance; /* of the task, for the page alone; NULL: not given */

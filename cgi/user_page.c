@@ -4,6 +4,7 @@
 #include "cgi/pages.h"
 #include "lib/format.h"
 #include "lib/quote.h"
+#include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/visibility.h"
 #include "templates/user.h"
@@ -44,6 +45,9 @@ static const struct statement DAYS = SELECT(struct activity_day, DAY_COLUMNS,
 	"SELECT CAST(d.day AS DATETIME) AS day_ms, d.submissions FROM users u JOIN user_days d ON d.user_id = u.id "
 	"WHERE u.name = ? AND d.day > UTC_DATE() - INTERVAL 1 YEAR - INTERVAL 1 WEEK");
 
+static const struct statement *const PAGE_PARTS[] = { &USER, &DAYS };
+static const struct bundle PAGE = BUNDLE(PAGE_PARTS);
+
 static void count_places(struct user_view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {
@@ -55,34 +59,29 @@ static void count_places(struct user_view *view)
 	}
 }
 
-static int read_activity(struct request *request, struct user_view *view)
+static void take_places(struct arena *arena, const struct user_row *rows, size_t count, struct user_view *view)
 {
-	struct activity_day *days;
-	size_t count;
-	int rc = database_rows(request->db, request->arena, &DAYS, &days, &count, request->error, "s", view->name);
-	if (!rc)
-		view->activity = activity_make(days, count, now_ms());
-	return rc;
-}
-
-static int read_user(struct request *request, const char *name, struct user_view *view)
-{
-	struct user_row *rows = NULL;
-	size_t count = 0;
-	/* The column is ASCII; what is no name is not worth a question. */
-	int rc = text_is_user_name(name) ? database_rows(request->db, request->arena, &USER, &rows, &count, request->error, "isi",
-		request->viewer.id, name, (int64_t)most_places) : 0;
-	if (rc)
-		return rc;
-	if (!count)
-		return fail(request->error, ERROR_NOT_FOUND, "There is no user named %s.", quote(request->arena, name));
-	struct user_place *places = arena_array(request->arena, struct user_place, count);
+	struct user_place *places = arena_array(arena, struct user_place, count);
 	*view = (struct user_view){ .id = rows->id, .name = rows->name, .created_at_ms = rows->created_at_ms,
 		.deleted_at_ms = rows->deleted_at_ms, .places = places };
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].place.leaderboard)
 			places[view->count++] = rows[i].place;
 	count_places(view);
+}
+
+static int read_user(struct request *request, const char *name, struct user_view *view)
+{
+	struct database_answer answers[COUNT(PAGE_PARTS)] = {0};
+	/* The column is ASCII; what is no name is not worth a question. */
+	int rc = text_is_user_name(name) ? database_answers(request->db, request->arena, &PAGE, answers, request->error, "isis",
+		request->viewer.id, name, (int64_t)most_places, name) : 0;
+	if (rc)
+		return rc;
+	if (!answers[0].count)
+		return fail(request->error, ERROR_NOT_FOUND, "There is no user named %s.", quote(request->arena, name));
+	take_places(request->arena, answers[0].rows, answers[0].count, view);
+	view->activity = activity_make(answers[1].rows, answers[1].count, now_ms());
 	return 0;
 }
 
@@ -90,8 +89,6 @@ int page_user(struct request *request)
 {
 	struct user_view view;
 	int rc = read_user(request, request->path_parameters[0], &view);
-	if (!rc)
-		rc = read_activity(request, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, view.name, "");

@@ -91,15 +91,20 @@ char *arena_strdup(struct arena *arena, const char *text)
 	return text ? arena_copy(arena, text, strlen(text)) : NULL;
 }
 
+/* Nearly always the text is short, so that once is enough. */
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
+	char text[256];
 	va_list arguments, again;
 	va_start(arguments, format);
 	va_copy(again, arguments);
-	int length = vsnprintf(NULL, 0, format, arguments);
+	size_t length = (size_t)vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	char *text = arena_alloc(arena, (size_t)length + 1);
-	vsnprintf(text, (size_t)length + 1, format, again);
+	char *copy = arena_alloc(arena, length + 1);
+	if (length < sizeof text)
+		memcpy(copy, text, length);
+	else
+		vsnprintf(copy, length + 1, format, again);
 	va_end(again);
-	return text;
+	return copy;
 }

@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(struct buffer *buffer, size_t more)
+static void grow(struct buffer *buffer, size_t needed)
 {
-	size_t needed = buffer->length + more + 1;
-	if (needed <= buffer->capacity)
-		return;
 	size_t capacity = buffer->capacity ? buffer->capacity : 256;
 	while (capacity < needed)
 		capacity *= 2;
@@ -20,6 +17,13 @@ static void reserve(struct buffer *buffer, size_t more)
 	}
 	buffer->data = data;
 	buffer->capacity = capacity;
+}
+
+static inline void reserve(struct buffer *buffer, size_t more)
+{
+	size_t needed = buffer->length + more + 1;
+	if (needed > buffer->capacity)
+		grow(buffer, needed);
 }
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t length)
@@ -38,7 +42,9 @@ void buffer_text(struct buffer *buffer, const char *text)
 
 void buffer_byte(struct buffer *buffer, char byte)
 {
-	buffer_append(buffer, &byte, 1);
+	reserve(buffer, 1);
+	buffer->data[buffer->length++] = byte;
+	buffer->data[buffer->length] = '\0';
 }
 
 /* Nearly always there is room, so that once is enough. */

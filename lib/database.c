@@ -1,5 +1,6 @@
 #include "lib/database.h"
 
+#include "lib/buffer.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 
@@ -18,11 +19,12 @@
 
 enum { most_parameters = 32, most_columns = 48, inline_text_bytes = 256, transaction_tries = 5 };
 
-/* A statement as this connection has prepared it. Found by the address of its definition. */
+/* A statement, or a bundle of them, as this connection has prepared it. Found by the address of its definition. */
 struct prepared {
 	struct prepared *next;
-	const struct statement *statement;
+	const void *definition;
 	MYSQL_STMT *handle;
+	bool is_checked; /* the columns of all answers are those of their rows */
 };
 
 enum { prepared_slots = 64 };
@@ -289,46 +291,86 @@ static int check_columns(MYSQL_STMT *handle, const struct statement *statement, 
 	return rc;
 }
 
-static int prepare(struct database *db, const struct statement *statement, MYSQL_STMT **handle, struct error *error)
+/* What is asked: one statement, or several, which become one as a block of MariaDB's stored programs. */
+struct question { const struct statement *const *statements; size_t count; const void *definition; };
+
+static void write_sql(struct buffer *sql, const struct question *question)
 {
-	size_t slot = ((uintptr_t)statement >> 5) % prepared_slots;
-	for (struct prepared *p = db->prepared[slot]; p; p = p->next)
-		if (p->statement == statement) {
-			*handle = p->handle;
+	if (question->count == 1) {
+		buffer_text(sql, question->statements[0]->sql);
+		return;
+	}
+	buffer_text(sql, "BEGIN NOT ATOMIC ");
+	for (size_t i = 0; i < question->count; i++)
+		buffer_printf(sql, "%s; ", question->statements[i]->sql);
+	buffer_text(sql, "END");
+}
+
+static int prepare_fresh(struct database *db, const struct question *question, struct prepared *fresh, struct error *error)
+{
+	cleanup_buffer struct buffer sql = {0};
+	write_sql(&sql, question);
+	if (mysql_stmt_prepare(fresh->handle, sql.data, sql.length))
+		return database_failed(db, mysql_stmt_errno(fresh->handle), mysql_stmt_error(fresh->handle), error);
+	/* What a block answers is seen when it does. */
+	fresh->is_checked = question->count == 1;
+	return fresh->is_checked ? check_columns(fresh->handle, question->statements[0], error) : 0;
+}
+
+static struct prepared **slot_of(struct database *db, const void *definition)
+{
+	return &db->prepared[((uintptr_t)definition >> 4) % prepared_slots];
+}
+
+static int prepare(struct database *db, const struct question *question, struct prepared **prepared, struct error *error)
+{
+	struct prepared **slot = slot_of(db, question->definition);
+	for (*prepared = *slot; *prepared; *prepared = (*prepared)->next)
+		if ((*prepared)->definition == question->definition)
 			return 0;
-		}
-	MYSQL_STMT *fresh = mysql_stmt_init(db->mysql);
-	if (!fresh)
+	MYSQL_STMT *handle = mysql_stmt_init(db->mysql);
+	struct prepared *fresh = handle ? calloc(1, sizeof *fresh) : NULL;
+	if (!fresh) {
+		if (handle)
+			mysql_stmt_close(handle);
 		return fail(error, ERROR_SYSTEM, "There is no memory for a statement.");
-	int rc = 0;
-	if (mysql_stmt_prepare(fresh, statement->sql, strlen(statement->sql))) {
-		rc = database_failed(db, mysql_stmt_errno(fresh), mysql_stmt_error(fresh), error);
-	} else {
-		rc = check_columns(fresh, statement, error);
 	}
-	struct prepared *entry = rc ? NULL : calloc(1, sizeof *entry);
-	if (!entry) {
-		mysql_stmt_close(fresh);
-		return rc ? rc : fail(error, ERROR_SYSTEM, "There is no memory for a statement.");
+	*fresh = (struct prepared){ .next = *slot, .definition = question->definition, .handle = handle };
+	int rc = prepare_fresh(db, question, fresh, error);
+	if (rc) {
+		mysql_stmt_close(handle);
+		free(fresh);
+		return rc;
 	}
-	*entry = (struct prepared){ .next = db->prepared[slot], .statement = statement, .handle = fresh };
-	db->prepared[slot] = entry;
-	*handle = fresh;
+	*prepared = *slot = fresh;
 	return 0;
 }
 
-static int execute_once(struct database *db, const struct statement *statement, struct parameters *p,
-	MYSQL_STMT **handle, struct error *error)
+/* A statement whose rows ended in an error, such as a deadlock, is of no use any more: the client library takes its rows for
+ * not read yet, and would wait for them before the next execution (libmariadb 3.3: mysql_stmt_execute, where mysql_stmt_store_result
+ * has failed). Closing it waits for nothing. */
+static void forget_statement(struct database *db, struct prepared *gone)
 {
-	int rc = prepare(db, statement, handle, error);
+	struct prepared **link = slot_of(db, gone->definition);
+	while (*link != gone)
+		link = &(*link)->next;
+	*link = gone->next;
+	mysql_stmt_close(gone->handle);
+	free(gone);
+}
+
+static int execute_once(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
+	struct error *error)
+{
+	int rc = prepare(db, question, prepared, error);
 	if (rc)
 		return rc;
-	if (mysql_stmt_param_count(*handle) != p->count)
-		return fail(error, ERROR_SYSTEM, "A statement wants %lu values and was given %zu: %.200s",
-			mysql_stmt_param_count(*handle), p->count, statement->sql);
-	if ((p->count && mysql_stmt_bind_param(*handle, p->binds)) || mysql_stmt_execute(*handle)) {
-		return database_failed(db, mysql_stmt_errno(*handle), mysql_stmt_error(*handle), error);
-	}
+	MYSQL_STMT *handle = (*prepared)->handle;
+	if (mysql_stmt_param_count(handle) != p->count)
+		return fail(error, ERROR_SYSTEM, "A statement wants %lu values and was given %zu: %.200s", mysql_stmt_param_count(handle), p->count,
+			question->statements[0]->sql);
+	if ((p->count && mysql_stmt_bind_param(handle, p->binds)) || mysql_stmt_execute(handle))
+		return database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error);
 	return 0;
 }
 
@@ -339,8 +381,8 @@ static int reconnect(struct database *db, struct error *error)
 }
 
 /* Executes, and once more on a fresh connection when the old one was found dead outside a transaction. */
-static int execute(struct database *db, const struct statement *statement, struct parameters *p,
-	MYSQL_STMT **handle, struct error *error)
+static int execute(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
+	struct error *error)
 {
 	db->last_error = 0;
 	if (!db->mysql) {
@@ -349,13 +391,13 @@ static int execute(struct database *db, const struct statement *statement, struc
 		if (rc)
 			return rc;
 	}
-	int rc = execute_once(db, statement, p, handle, error);
+	int rc = execute_once(db, question, p, prepared, error);
 	if (!rc || !connection_is_lost(db->last_error))
 		return rc;
 	disconnect(db);
 	if (db->in_transaction || connect_to_server(db, error))
 		return ERROR_DATABASE;
-	return execute_once(db, statement, p, handle, error);
+	return execute_once(db, question, p, prepared, error);
 }
 
 /* ---- rows ---- */
@@ -425,19 +467,20 @@ static void store_column(MYSQL_STMT *handle, struct results *r, unsigned int i, 
 	}
 }
 
-/* Fetches rows into `*rows`, which grows by doubling inside the arena; at most `most` of them. */
+/* Fetches rows into `*rows`; at most `most` of them. */
 static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct statement *statement, struct arena *arena, size_t most,
 	char **rows, size_t *count, struct error *error)
 {
 	struct results results;
 	bind_results(&results, statement);
-	size_t capacity = most < 16 ? most : 16;
-	*rows = arena_alloc(arena, capacity * statement->row_size);
 	*count = 0;
 	int rc = 0;
 	if (mysql_stmt_bind_result(handle, results.binds) || mysql_stmt_store_result(handle)) {
 		rc = database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error);
 	}
+	if (!rc && most > mysql_stmt_num_rows(handle))
+		most = mysql_stmt_num_rows(handle);
+	*rows = rc ? NULL : arena_alloc(arena, most * statement->row_size);
 	while (!rc && *count < most) {
 		int status = mysql_stmt_fetch(handle);
 		if (status == MYSQL_NO_DATA)
@@ -446,18 +489,12 @@ static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct stat
 			rc = database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error);
 			break;
 		}
-		if (*count == capacity) {
-			char *larger = arena_alloc(arena, 2 * capacity * statement->row_size);
-			memcpy(larger, *rows, capacity * statement->row_size);
-			*rows = larger;
-			capacity *= 2;
-		}
 		char *row = *rows + (*count)++ * statement->row_size;
-		memset(row, 0, statement->row_size);
 		for (unsigned int i = 0; i < statement->column_count; i++)
 			store_column(handle, &results, i, &statement->columns[i], arena, row);
 	}
-	mysql_stmt_free_result(handle);
+	if (!rc)
+		mysql_stmt_free_result(handle);
 	return rc;
 }
 
@@ -466,10 +503,13 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 {
 	struct parameters parameters;
 	collect_parameters(&parameters, letters, arguments);
-	MYSQL_STMT *handle;
-	int rc = execute(db, statement, &parameters, &handle, error);
-	if (!rc)
-		rc = fetch_rows(db, handle, statement, arena, most, rows, count, error);
+	struct prepared *prepared;
+	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
+	if (!rc) {
+		rc = fetch_rows(db, prepared->handle, statement, arena, most, rows, count, error);
+		if (rc)
+			forget_statement(db, prepared);
+	}
 	if (rc && connection_is_lost(db->last_error))
 		disconnect(db);
 	return rc;
@@ -505,6 +545,59 @@ int database_row(struct database *db, struct arena *arena, const struct statemen
 	return 0;
 }
 
+/* ---- several answers ---- */
+
+static int fetch_answer(struct database *db, struct prepared *prepared, const struct statement *statement, struct arena *arena,
+	struct database_answer *answer, struct error *error)
+{
+	char *rows = NULL;
+	int rc = prepared->is_checked ? 0 : check_columns(prepared->handle, statement, error);
+	if (!rc)
+		rc = fetch_rows(db, prepared->handle, statement, arena, SIZE_MAX, &rows, &answer->count, error);
+	answer->rows = rows;
+	return rc;
+}
+
+/* To the answer behind; at the last, to the end of the block. */
+static int go_on(struct database *db, MYSQL_STMT *handle, struct error *error)
+{
+	return mysql_stmt_next_result(handle) > 0 ? database_failed(db, mysql_stmt_errno(handle), mysql_stmt_error(handle), error) : 0;
+}
+
+static int fetch_answers(struct database *db, struct prepared *prepared, const struct bundle *bundle, struct arena *arena,
+	struct database_answer *answers, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; i < bundle->count && !rc; i++) {
+		rc = fetch_answer(db, prepared, bundle->statements[i], arena, &answers[i], error);
+		if (!rc)
+			rc = go_on(db, prepared->handle, error);
+	}
+	prepared->is_checked = prepared->is_checked || !rc;
+	return rc;
+}
+
+int database_answers(struct database *db, struct arena *arena, const struct bundle *bundle, struct database_answer *answers,
+	struct error *error, const char *bind, ...)
+{
+	struct parameters parameters;
+	struct prepared *prepared;
+	va_list arguments;
+	va_start(arguments, bind);
+	collect_parameters(&parameters, bind, &arguments);
+	va_end(arguments);
+	memset(answers, 0, bundle->count * sizeof *answers);
+	int rc = execute(db, &(struct question){ bundle->statements, bundle->count, bundle }, &parameters, &prepared, error);
+	if (rc)
+		return rc;
+	rc = fetch_answers(db, prepared, bundle, arena, answers, error);
+	if (rc)
+		disconnect(db); /* what was not read would be taken for the next answer */
+	return rc;
+}
+
+/* ---- commands ---- */
+
 int database_execute(struct database *db, const struct statement *statement, struct error *error,
 	const char *bind, ...)
 {
@@ -513,12 +606,12 @@ int database_execute(struct database *db, const struct statement *statement, str
 	va_start(arguments, bind);
 	collect_parameters(&parameters, bind, &arguments);
 	va_end(arguments);
-	MYSQL_STMT *handle;
-	int rc = execute(db, statement, &parameters, &handle, error);
+	struct prepared *prepared;
+	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
 	if (rc)
 		return rc;
-	db->affected = mysql_stmt_affected_rows(handle);
-	db->insert_id = mysql_stmt_insert_id(handle);
+	db->affected = mysql_stmt_affected_rows(prepared->handle);
+	db->insert_id = mysql_stmt_insert_id(prepared->handle);
 	return 0;
 }
 

@@ -87,6 +87,22 @@ int database_rows(struct database *db, struct arena *arena, const struct stateme
 int database_row(struct database *db, struct arena *arena, const struct statement *statement, void *row,
 	struct error *error, const char *bind, ...);
 
+/* Several SELECTs in one round trip:
+ *
+ *     static const struct statement *const PARTS[] = { &STAGES, &CASES };
+ *     static const struct bundle DETAILS = BUNDLE(PARTS);
+ *     struct database_answer answers[COUNT(PARTS)];
+ *     int rc = database_answers(db, arena, &DETAILS, answers, error, "ii", job_id, job_id);
+ *     struct stage *stages = answers[0].rows;
+ *
+ * The values of all of them are bound one behind the other. Each sees what is committed when its turn comes, as they would
+ * one by one. */
+struct bundle { const struct statement *const *statements; size_t count; };
+#define BUNDLE(array) { (array), sizeof(array) / sizeof((array)[0]) }
+struct database_answer { void *rows; size_t count; };
+int database_answers(struct database *db, struct arena *arena, const struct bundle *bundle, struct database_answer *answers,
+	struct error *error, const char *bind, ...);
+
 /* INSERT, UPDATE, DELETE. A duplicate key is ERROR_CONFLICT. */
 int database_execute(struct database *db, const struct statement *statement, struct error *error,
 	const char *bind, ...);

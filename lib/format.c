@@ -1,8 +1,10 @@
 #include "lib/format.h"
 
 #include "lib/interval.h"
+#include "lib/scope.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -28,6 +30,64 @@ static int decimals(double value)
 	return value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
 }
 
+/* ---- digits, put behind each other ----
+ *
+ * A page has hundreds of numbers, and printf and strftime take ten times as long. */
+
+static char *put_digits(char *at, int number, int digits)
+{
+	for (int i = digits; i-- > 0; number /= 10)
+		at[i] = (char)('0' + number % 10);
+	return at + digits;
+}
+
+static char *put_integer(char *at, int64_t number)
+{
+	char reversed[24];
+	size_t length = 0;
+	uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+	do
+		reversed[length++] = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (number < 0)
+		*at++ = '-';
+	while (length)
+		*at++ = reversed[--length];
+	return at;
+}
+
+void format_integer(format_text out, int64_t number)
+{
+	*put_integer(out, number) = '\0';
+}
+
+/* What printf's "%.*f" gives, 24 bytes of it at most. printf itself is asked where the value lies so close to the middle between
+ * two texts that only exact arithmetic knows the nearer one, and for numbers that are too large or negative. */
+static char *put_decimal(char *at, double value, int digits)
+{
+	static const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
+	enum { most_bytes = 24 };
+	bool is_usual = digits < (int)COUNT(scales) && value >= 0 && value * scales[digits] < 1e9;
+	double scaled = is_usual ? value * scales[digits] : 0, whole = floor(scaled);
+	if (!is_usual || fabs(scaled - whole - 0.5) < 1e-6) {
+		int length = snprintf(at, most_bytes + 1, "%.*f", digits, value);
+		return at + (length < most_bytes ? length : most_bytes);
+	}
+	int64_t number = (int64_t)whole + (scaled - whole > 0.5), scale = (int64_t)scales[digits];
+	at = put_integer(at, number / scale);
+	if (!digits)
+		return at;
+	*at++ = '.';
+	return put_digits(at, (int)(number % scale), digits);
+}
+
+static char *put_text(char *at, const char *text)
+{
+	return stpcpy(at, text);
+}
+
+/* ---- durations ---- */
+
 void format_duration_ns(format_text out, double ns)
 {
 	out[0] = '\0';
@@ -35,7 +95,9 @@ void format_duration_ns(format_text out, double ns)
 		return;
 	const struct unit *unit = unit_for(ns);
 	double value = ns / unit->ns;
-	snprintf(out, sizeof(format_text), "%.*f %s", decimals(value), value, unit->name);
+	char *at = put_decimal(out, value, decimals(value));
+	*at++ = ' ';
+	put_text(at, unit->name);
 }
 
 void format_stopwatch(format_text out, int64_t ms)
@@ -52,8 +114,9 @@ void format_stopwatch(format_text out, int64_t ms)
  * it is smaller still. */
 static int digits_for_error(int digits, double err)
 {
+	static const double halves[] = { .5, .5e-1, .5e-2, .5e-3, .5e-4, .5e-5, .5e-6 };
 	for (int most = digits + 3; digits <= most; digits++)
-		if (err >= 0.5 * pow(10, -digits))
+		if (err >= halves[digits])
 			return digits;
 	return -1;
 }
@@ -67,10 +130,13 @@ void format_duration_within(format_text out, double ns, double half_ns)
 	const struct unit *unit = unit_for(ns);
 	double value = ns / unit->ns, half = half_ns / unit->ns;
 	int digits = digits_for_error(decimals(value), half);
-	if (digits < 0)
+	if (digits < 0) {
 		format_duration_ns(out, ns);
-	else
-		snprintf(out, sizeof(format_text), "%.*f ± %.*f %s", digits, value, digits, half, unit->name);
+		return;
+	}
+	char *at = put_text(put_decimal(out, value, digits), " ± ");
+	at = put_text(put_decimal(at, half, digits), " ");
+	put_text(at, unit->name);
 }
 
 void format_duration_err(format_text out, double ns, double err_ns)
@@ -98,12 +164,13 @@ void format_gap(format_text out, double ns, double best_ns)
 	if (!isfinite(ns) || !(best_ns > 0) || ns <= best_ns)
 		return;
 	double percent = (ns / best_ns - 1) * 100;
+	*out = '+';
 	if (percent < 0.05)
-		snprintf(out, sizeof(format_text), "+<0.1 %%");
+		put_text(out, "+<0.1 %");
 	else if (percent < 1000)
-		snprintf(out, sizeof(format_text), "+%.1f %%", percent);
+		put_text(put_decimal(out + 1, percent, 1), " %");
 	else
-		snprintf(out, sizeof(format_text), "%.1f×", ns / best_ns);
+		put_text(put_decimal(out, ns / best_ns, 1), "×");
 }
 
 void format_bytes(format_text out, uint64_t bytes)
@@ -118,20 +185,29 @@ void format_bytes(format_text out, uint64_t bytes)
 	snprintf(out, sizeof(format_text), unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, names[unit]);
 }
 
+/* The date of the Gregorian calendar, with years that begin in March, so that a leap day is the last of its year; the months
+ * from there have 31, 30, 31, 30, 31 days, twice and a half. (gmtime_r takes a lock that all threads share, and its time.) */
+static void set_date(struct tm *utc, int64_t days_since_1970)
+{
+	enum { days_until_1970 = 719468, days_of_400_years = 146097 };
+	int64_t days = days_since_1970 + days_until_1970;
+	int64_t era = (days >= 0 ? days : days - days_of_400_years + 1) / days_of_400_years, of_era = days - era * days_of_400_years;
+	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	int64_t of_year = of_era - (365 * year + year / 4 - year / 100), since_march = (5 * of_year + 2) / 153;
+	utc->tm_mday = (int)(of_year - (153 * since_march + 2) / 5 + 1);
+	utc->tm_mon = (int)(since_march < 10 ? since_march + 2 : since_march - 10);
+	utc->tm_year = (int)(year + era * 400 + (since_march >= 10) - 1900);
+}
+
 static void in_utc(int64_t ms, struct tm *utc)
 {
-	time_t seconds = (time_t)(ms >= 0 ? ms / 1000 : (ms - 999) / 1000);
-	gmtime_r(&seconds, utc);
+	int64_t seconds = ms >= 0 ? ms / 1000 : (ms - 999) / 1000;
+	int64_t days = seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400, of_day = seconds - days * 86400;
+	*utc = (struct tm){ .tm_hour = (int)(of_day / 3600), .tm_min = (int)(of_day / 60 % 60), .tm_sec = (int)(of_day % 60) };
+	set_date(utc, days);
 }
 
-static char *put_digits(char *at, int number, int digits)
-{
-	for (int i = digits; i-- > 0; number /= 10)
-		at[i] = (char)('0' + number % 10);
-	return at + digits;
-}
-
-/* "2026-11-21 10:30", with what stands between day and hour. A page has hundreds of them, and strftime takes ten times as long. */
+/* "2026-11-21 10:30", with what stands between day and hour. */
 static char *put_minute(char *at, const struct tm *utc, char between)
 {
 	at = put_digits(at, utc->tm_year + 1900, 4);
@@ -179,8 +255,16 @@ void format_iso(format_text out, int64_t ms)
 	strcpy(put_digits(at, (int)(((ms % 1000) + 1000) % 1000), 3), "Z");
 }
 
+static char *put_count(char *at, int64_t count, const char *noun)
+{
+	at = put_integer(at, count);
+	*at++ = ' ';
+	at = put_text(at, noun);
+	return count == 1 ? at : put_text(at, "s");
+}
+
 /* "2 days 4 hours": the two largest units, the second only while the first is small. */
-static void in_words(char *out, size_t size, int64_t seconds)
+static char *put_span(char *at, int64_t seconds)
 {
 	static const struct {
 		int64_t seconds;
@@ -190,12 +274,11 @@ static void in_words(char *out, size_t size, int64_t seconds)
 	while (i < 4 && seconds < spans[i].seconds)
 		i++;
 	int64_t count = seconds / spans[i].seconds;
-	int length = snprintf(out, size, "%lld %s%s", (long long)count, spans[i].name, count == 1 ? "" : "s");
+	at = put_count(at, count, spans[i].name);
 	if (i + 1 >= 4 || count >= 10)
-		return;
+		return at;
 	int64_t rest = (seconds - count * spans[i].seconds) / spans[i + 1].seconds;
-	if (rest)
-		snprintf(out + length, size - (size_t)length, " %lld %s%s", (long long)rest, spans[i + 1].name, rest == 1 ? "" : "s");
+	return rest ? put_count(put_text(at, " "), rest, spans[i + 1].name) : at;
 }
 
 void format_relative(format_text out, int64_t ms, int64_t now)
@@ -204,12 +287,12 @@ void format_relative(format_text out, int64_t ms, int64_t now)
 	if (ms == INT64_MIN)
 		return;
 	int64_t seconds = (ms - now) / 1000;
-	char words[48];
-	in_words(words, sizeof words, seconds < 0 ? -seconds : seconds);
 	if (seconds > -5 && seconds < 5)
-		snprintf(out, sizeof(format_text), "just now");
+		put_text(out, "just now");
+	else if (seconds > 0)
+		put_span(put_text(out, "in "), seconds);
 	else
-		snprintf(out, sizeof(format_text), seconds > 0 ? "in %s" : "%s ago", words);
+		put_text(put_span(out, -seconds), " ago");
 }
 
 int64_t now_ms(void)

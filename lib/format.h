@@ -27,6 +27,7 @@ void format_duration_range(format_text out, double low_ns, double high_ns);
 /* "+4.2 %" above the best, "" when it is the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
 
+void format_integer(format_text out, int64_t number);
 void format_bytes(format_text out, uint64_t bytes);             /* "141 GB", "12.5 kB" (powers of 1000) */
 void format_utc(format_text out, int64_t ms);                   /* "2026-11-21 06:10 UTC"; TIME_NULL: "" */
 void format_datetime_local(format_text out, int64_t ms);        /* "2026-11-21T06:10", in UTC, for an input; TIME_NULL: "" */

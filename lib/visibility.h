@@ -13,6 +13,9 @@
 	"AND (seer.role = 'admin' OR seer.id = " leaderboard ".creator_id OR (" leaderboard ".visibility = 'closed' " \
 	"AND EXISTS (SELECT 1 FROM leaderboard_members seat WHERE seat.leaderboard_id = " leaderboard ".id AND seat.user_id = seer.id)))))"
 
+/* The same for nobody, without a `?`. */
+#define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
+
 /* A part of a statement, true or false: the job ended while the leaderboard's public ranking stood still, so its times
  * are its author's, the creator's and admins' until the freeze is lifted. */
 #define SQL_IS_WITHHELD(leaderboard, job) "COALESCE(" leaderboard ".frozen_at < " job ".finished_at, FALSE)"

@@ -167,7 +167,8 @@ const char *wait_words(struct arena *arena, double start_ms)
 /* ---- from the database ---- */
 
 /* As many as the page of the queue lists. */
-enum { most_waiting = 200, most_running = 200 };
+enum { most_waiting = 200 };
+#define MOST_LISTED "200"
 
 /* A job that runs or waits, or with `devices` a model, of whose devices so many take jobs, are online, were paused. */
 struct read_row { int64_t id, user_id, priority, devices, online, paused; const char *gpu; double expected_ms, running_ms; };
@@ -181,10 +182,11 @@ static const struct column READ_COLUMNS[] = {
 	running " AS running_ms FROM (" first ") first JOIN jobs j ON j.id = first.id " \
 	"LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id LEFT JOIN submissions s ON s.id = COALESCE(j.submission_id, a.submission_id) " \
 	"LEFT JOIN comparisons c ON c.id = j.comparison_id "
-static const struct statement READ = SELECT(struct read_row, READ_COLUMNS,
-	JOBS_OF("SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' LIMIT ?",
+/* Among those that wait is the job, and are those of the submission, however many stand before; 0: none. */
+const struct statement wait_reading = SELECT(struct read_row, READ_COLUMNS,
+	JOBS_OF("SELECT id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' LIMIT " MOST_LISTED,
 		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000")
-	"UNION ALL " JOBS_OF("(SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id LIMIT ?) "
+	"UNION ALL " JOBS_OF("(SELECT id FROM jobs WHERE state = 'queued' ORDER BY lease_expires, id LIMIT " MOST_LISTED ") "
 		"UNION SELECT id FROM jobs WHERE id = ? AND state = 'queued' UNION SELECT id FROM jobs WHERE submission_id = ? AND state = 'queued'", "NULL")
 	"UNION ALL SELECT NULL, NULL, NULL, CAST(SUM(" SQL_TAKES_JOBS("g", "w") ") AS SIGNED), COUNT(*), CAST(SUM(EXISTS "
 	"  (SELECT 1 FROM pauses p WHERE p.worker = w.name AND p.uuid IN ('', g.uuid))) AS SIGNED), g.model, NULL, NULL "
@@ -196,15 +198,9 @@ struct reading {
 	bool is_cut;
 };
 
-/* Among those that wait is the job, and are those of the submission, however many stand before; 0: none. */
-static int read_all(struct database *db, struct arena *arena, int64_t job_id, int64_t submission_id, size_t room, struct reading *reading, struct error *error)
+static void take_rows(struct arena *arena, const struct read_row *rows, size_t count, size_t room, struct reading *reading)
 {
-	struct read_row *rows;
-	size_t count, waiting = 0;
-	int rc = database_rows(db, arena, &READ, &rows, &count, error, "iiii", (int64_t)most_running, (int64_t)most_waiting, job_id,
-		submission_id);
-	if (rc)
-		return rc;
+	size_t waiting = 0;
 	*reading = (struct reading){ .jobs = arena_array(arena, struct wait_job, count + room + 1),
 		.devices = arena_array(arena, struct wait_devices, count + 1) };
 	for (size_t i = 0; i < count; i++) {
@@ -218,7 +214,16 @@ static int read_all(struct database *db, struct arena *arena, int64_t job_id, in
 			.gpu = row->gpu, .expected_ms = row->expected_ms, .running_ms = row->running_ms };
 	}
 	reading->is_cut = waiting >= most_waiting;
-	return 0;
+}
+
+static int read_all(struct database *db, struct arena *arena, int64_t job_id, size_t room, struct reading *reading, struct error *error)
+{
+	struct read_row *rows;
+	size_t count;
+	int rc = database_rows(db, arena, &wait_reading, &rows, &count, error, "ii", job_id, (int64_t)0);
+	if (!rc)
+		take_rows(arena, rows, count, room, reading);
+	return rc;
 }
 
 static struct wait wait_in(struct arena *arena, const struct reading *reading, const struct wait_job *job)
@@ -240,7 +245,7 @@ static void find_wait(struct arena *arena, const struct reading *reading, int64_
 int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, job_id, 0, 0, &reading, error);
+	int rc = read_all(db, arena, job_id, 0, &reading, error);
 	if (rc)
 		return rc;
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
@@ -248,17 +253,13 @@ int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct
 	return 0;
 }
 
-int wait_of_submission(struct database *db, struct arena *arena, int64_t submission_id, const int64_t *job_ids, size_t count,
-	struct wait *waits, struct error *error)
+void wait_of_jobs(struct arena *arena, const struct database_answer *answer, const int64_t *job_ids, size_t count, struct wait *waits)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, 0, submission_id, 0, &reading, error);
-	if (rc)
-		return rc;
+	take_rows(arena, answer->rows, answer->count, 0, &reading);
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
 	for (size_t i = 0; i < count; i++)
 		find_wait(arena, &reading, job_ids[i], &waits[i]);
-	return 0;
 }
 
 /* It is younger than all others; how long it will take itself does not matter. Those for several models are one
@@ -267,7 +268,7 @@ int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, cons
 	struct wait *waits, struct error *error)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, 0, 0, 1, &reading, error);
+	int rc = read_all(db, arena, 0, 1, &reading, error);
 	if (rc)
 		return rc;
 	struct wait_job *next = &reading.jobs[reading.count];
@@ -312,7 +313,7 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 	struct line_row *rows;
 	int rc = database_rows(db, arena, &LINES, &rows, count, error, "");
 	if (!rc)
-		rc = read_all(db, arena, 0, 0, 0, &reading, error);
+		rc = read_all(db, arena, 0, 0, &reading, error);
 	if (rc)
 		return rc;
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);

@@ -31,9 +31,10 @@ struct wait {
 /* A job that waits. */
 int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error);
 
-/* Jobs of one submission: waits[i] belongs to job_ids[i]. */
-int wait_of_submission(struct database *db, struct arena *arena, int64_t submission_id, const int64_t *job_ids, size_t count,
-	struct wait *waits, struct error *error);
+/* Jobs of one submission: waits[i] belongs to job_ids[i]. The question is a part of another one, bound by (0, submission), and its
+ * answer comes from there. */
+extern const struct statement wait_reading;
+void wait_of_jobs(struct arena *arena, const struct database_answer *answer, const int64_t *job_ids, size_t count, struct wait *waits);
 
 /* A job that the user would send now, on each of these models: waits[i] belongs to gpus[i]. */
 int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, const char *const *gpus, size_t count,

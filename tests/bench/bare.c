@@ -24,12 +24,13 @@ static const struct column ROW_COLUMNS[] = {
 	INTEGER(struct row, place), TEXT(struct row, name), REAL(struct row, score_ns), REAL(struct row, score_err_ns),
 	INTEGER(struct row, submission_id), TIME(struct row, submitted_at_ms),
 };
+/* With the number of rows as a position, MariaDB walks the index; with LIMIT it sorts the whole ranking, which takes it three times as long. */
 static const struct statement BOARD = SELECT(struct row, ROW_COLUMNS,
 	"SELECT r.place, u.name, r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
 	"FROM leaderboards l "
 	"JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id AND r.gpu = 'H200' "
 	"JOIN users u ON u.id = r.user_id "
-	"WHERE l.name = 'bench' ORDER BY r.position LIMIT 100");
+	"WHERE l.name = 'bench' AND r.position <= 100 ORDER BY r.position");
 
 static int listener;
 static char *page;

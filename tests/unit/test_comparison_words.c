@@ -1,5 +1,5 @@
-/* What pages say about a comparison, and how it is read from the question of a ranking. */
-#include "cgi/comparison.h"
+/* What pages say about a comparison, and which of them an entry of a ranking has. */
+#include "cgi/ranking_notes.h"
 #include "lib/scope.h"
 
 #include <math.h>
@@ -43,22 +43,18 @@ static void no_decided_interval_is_rounded_to_1(void **state)
 	assert_words(0.9999990, 0.9999992, 0.9999994, "0.999999 (0.999999 to 0.999999): 0.000 % faster");
 }
 
-static void what_the_ranking_tells_is_read(void **state)
+static void an_entry_has_the_comparisons_that_it_has_asked_for(void **state)
 {
 	(void)state;
-	cleanup_arena struct arena *arena = arena_new();
-	struct comparison_row *rows;
-	assert_int_equal(comparison_parse(arena, NULL, &rows), 0);
-	assert_int_equal(comparison_parse(arena, "[]", &rows), 0);
-	assert_int_equal(comparison_parse(arena, "not JSON", &rows), 0);
-	assert_int_equal(comparison_parse(arena, "[{\"rival_id\": 12, \"rival\": \"dora\", \"state\": \"done\", \"ratio\": 0.5, "
-		"\"low\": 0.25, \"high\": 1}, {\"rival_id\": 13, \"rival\": \"emil\", \"state\": \"queued\", \"ratio\": null}]", &rows), 2);
-	assert_int_equal(rows[0].rival_id, 12);
-	assert_string_equal(rows[0].rival, "dora");
-	assert_true(rows[0].ratio == 0.5 && rows[0].ratio_low == 0.25 && rows[0].ratio_high == 1);
-	assert_false(comparison_is_open(&rows[0]));
-	assert_true(isnan(rows[1].ratio));
-	assert_true(comparison_is_open(&rows[1]));
+	struct comparison_row rows[] = { { .id = 4, .job_id = 12 }, { .id = 7, .job_id = 12 }, { .id = 5, .job_id = 13 } };
+	const struct ranking_notes notes = { .comparisons = rows, .comparison_count = 3 };
+	size_t count;
+	assert_ptr_equal(comparisons_of_job(&notes, 12, &count), &rows[0]);
+	assert_int_equal(count, 2);
+	assert_ptr_equal(comparisons_of_job(&notes, 13, &count), &rows[2]);
+	assert_int_equal(count, 1);
+	assert_null(comparisons_of_job(&notes, 14, &count));
+	assert_int_equal(count, 0);
 }
 
 int main(void)
@@ -67,7 +63,7 @@ int main(void)
 		cmocka_unit_test(an_interval_that_holds_1_is_a_tie),
 		cmocka_unit_test(who_was_faster_and_by_how_much_is_told),
 		cmocka_unit_test(no_decided_interval_is_rounded_to_1),
-		cmocka_unit_test(what_the_ranking_tells_is_read),
+		cmocka_unit_test(an_entry_has_the_comparisons_that_it_has_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

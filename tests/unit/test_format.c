@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -21,6 +23,33 @@ static void a_duration_has_a_fitting_unit_and_four_digits(void **state)
 		format_duration_ns(out, cases[i].ns);
 		assert_string_equal(out, cases[i].text);
 	}
+}
+
+/* Among them those that lie in the middle between two texts, as far as a double can. */
+static void a_duration_is_rounded_as_printf_does(void **state)
+{
+	(void)state;
+	for (int i = 1000; i < 1999900; i++) {
+		format_text out, expected;
+		double ns = i / 2000.0;
+		format_duration_ns(out, ns);
+		snprintf(expected, sizeof expected, "%.*f ns", ns >= 99.995 ? 1 : ns >= 9.9995 ? 2 : 3, ns);
+		assert_string_equal(out, expected);
+	}
+}
+
+static void a_duration_of_any_size_fits(void **state)
+{
+	(void)state;
+	format_text out;
+	format_duration_ns(out, 1e300);
+	assert_true(strlen(out) < sizeof out);
+	format_duration_within(out, 1e300, 1e299);
+	assert_true(strlen(out) < sizeof out);
+	format_duration_ns(out, -31900);
+	assert_string_equal(out, "-31.90 µs");
+	format_gap(out, 1e300, 1);
+	assert_true(strlen(out) < sizeof out);
 }
 
 static void an_unknown_duration_is_empty(void **state)
@@ -104,6 +133,35 @@ static void times_are_read_as_utc_and_written_back(void **state)
 	assert_int_equal(parse_utc("2026-11-21 06:10 UTC", &ms), 0);
 }
 
+static void a_date_is_that_of_the_calendar(void **state)
+{
+	(void)state;
+	for (int64_t seconds = -70000000000; seconds < 250000000000; seconds += 86400 * 29 + 12345) { /* from before 0 until 9892 */
+		format_text out, expected;
+		struct tm utc;
+		gmtime_r(&(time_t){ seconds }, &utc);
+		if (utc.tm_year < -1900)
+			continue;
+		format_iso(out, seconds * 1000);
+		snprintf(expected, sizeof expected, "%04d-%02d-%02dT%02d:%02d:%02d.000Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour,
+			utc.tm_min, utc.tm_sec);
+		assert_string_equal(out, expected);
+	}
+}
+
+static void an_integer_has_all_its_digits(void **state)
+{
+	(void)state;
+	static const struct { int64_t number; const char *text; } cases[] = {
+		{ 0, "0" }, { 7, "7" }, { -10, "-10" }, { INT64_MAX, "9223372036854775807" }, { INT64_MIN, "-9223372036854775808" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_integer(out, cases[i].number);
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
 static void a_date_that_does_not_exist_is_refused(void **state)
 {
 	(void)state;
@@ -161,12 +219,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_program_took_is_said_in_as_many_digits_as_were_measured),
 		cmocka_unit_test(a_duration_has_a_fitting_unit_and_four_digits),
+		cmocka_unit_test(a_duration_is_rounded_as_printf_does),
+		cmocka_unit_test(a_duration_of_any_size_fits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(an_error_is_given_in_the_unit_of_its_duration),
 		cmocka_unit_test(both_ends_of_a_range_have_the_digits_that_tell_them_apart),
 		cmocka_unit_test(a_small_error_gets_the_digits_that_show_it),
 		cmocka_unit_test(a_gap_is_a_percentage_above_the_best),
 		cmocka_unit_test(times_are_read_as_utc_and_written_back),
+		cmocka_unit_test(a_date_is_that_of_the_calendar),
+		cmocka_unit_test(an_integer_has_all_its_digits),
 		cmocka_unit_test(a_date_that_does_not_exist_is_refused),
 		cmocka_unit_test(relative_times_read_as_words),
 		cmocka_unit_test(sizes_are_in_powers_of_a_thousand),

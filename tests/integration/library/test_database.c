@@ -32,9 +32,20 @@ static const struct statement THING = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number = ?");
 static const struct statement MISNAMED = SELECT(struct thing, THING_COLUMNS,
 	"SELECT number, `real`, text, bytes, at FROM test_things");
+static const struct statement FROM_ON = SELECT(struct thing, THING_COLUMNS,
+	"SELECT number, `real`, text, bytes, at AS at_ms FROM test_things WHERE number >= COALESCE(?, 2000) AND number < 2003 ORDER BY number");
+static const struct column NUMBER_COLUMNS[] = { INTEGER(struct thing, number) };
+static const struct statement EXECUTED = SELECT(struct thing, NUMBER_COLUMNS,
+	"SELECT CAST(variable_value AS SIGNED) AS number FROM information_schema.session_status WHERE variable_name = 'COM_STMT_EXECUTE'");
+static const struct statement TOO_MANY = SELECT(struct thing, NUMBER_COLUMNS, "SELECT (SELECT number FROM test_things) AS number");
+static const struct statement *const PAIR_PARTS[] = { &THING, &FROM_ON }, *const MISNAMED_PARTS[] = { &THING, &MISNAMED },
+	*const FAILING_PARTS[] = { &THING, &TOO_MANY };
+static const struct bundle PAIR = BUNDLE(PAIR_PARTS), MISNAMED_PAIR = BUNDLE(MISNAMED_PARTS), FAILING_PAIR = BUNDLE(FAILING_PARTS);
 static const struct statement INSERT = COMMAND("INSERT INTO test_things VALUES (?, ?, ?, ?, ?)");
 static const struct statement ADD = COMMAND("UPDATE test_things SET `real` = `real` + 1 WHERE number = ?");
 static const struct statement SET_TEXT = COMMAND("UPDATE test_things SET text = 'same' WHERE number = ?");
+static const struct statement LOCK_SOME = SELECT(struct thing, SLEEP_COLUMNS,
+	"SELECT number FROM test_things WHERE number BETWEEN ? AND ? ORDER BY number FOR UPDATE");
 static const struct statement SLEEP = SELECT(struct thing, SLEEP_COLUMNS, "SELECT SLEEP(30) AS number");
 static const struct statement BROKEN = COMMAND("INSERT INTO no_such_table VALUES (1)");
 static const struct statement KILL_SELF = COMMAND("KILL CONNECTION_ID()");
@@ -103,7 +114,7 @@ static void null_is_told_from_zero_and_empty(void **state)
 	assert_int_equal(things[2].at_ms, 0);
 }
 
-static void many_rows_grow_the_array(void **state)
+static void many_rows_are_all_there(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
@@ -116,6 +127,66 @@ static void many_rows_grow_the_array(void **state)
 	assert_int_equal(count, 1003);
 	assert_int_equal(things[1002].number, 1099);
 	assert_string_equal(things[1002].text, "row");
+}
+
+static int64_t executed(struct arena *arena)
+{
+	struct thing thing;
+	struct error error = {0};
+	assert_int_equal(database_row(db, arena, &EXECUTED, &thing, &error, ""), 0);
+	return thing.number;
+}
+
+static void assert_pair(struct arena *arena, int64_t one, int64_t from, size_t ones, size_t others)
+{
+	struct error error = {0};
+	struct database_answer answers[2];
+	assert_int_equal(database_answers(db, arena, &PAIR, answers, &error, "ii", one, from), 0);
+	assert_int_equal(answers[0].count, ones);
+	assert_int_equal(answers[1].count, others);
+	const struct thing *found = answers[0].rows, *list = answers[1].rows;
+	for (size_t i = 0; i < ones; i++)
+		assert_int_equal(found[i].number, one);
+	for (size_t i = 0; i < others; i++) {
+		assert_int_equal(list[i].number, 2003 - (int64_t)(others - i));
+		assert_int_equal(strlen(list[i].text), 999);
+	}
+}
+
+static void several_questions_are_answered_in_one_round_trip(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	char text[1000];
+	snprintf(text, sizeof text, "%0999d", 1);
+	for (int64_t i = 2000; i < 2003; i++)
+		assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", i, 0.0, text, "b", (size_t)1, (int64_t)0), 0);
+	int64_t before = executed(arena);
+	assert_pair(arena, 2001, 2002, 1, 1);
+	assert_pair(arena, 99999, 2000, 0, 3);
+	assert_pair(arena, 2001, SQL_NULL_INTEGER, 1, 3);
+	assert_pair(arena, 2001, 99999, 1, 0);
+	assert_pair(arena, 99999, 99999, 0, 0);
+	assert_int_equal(executed(arena) - before, 5 + 1);
+}
+
+static void one_question_of_several_that_fails_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct database_answer answers[2];
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(database_answers(db, arena, &MISNAMED_PAIR, answers, &error, "i", (int64_t)2001), ERROR_SYSTEM);
+		assert_non_null(strstr(error.text, "Column 4 is at in the statement and at_ms in its row"));
+		assert_pair(arena, 2001, 2000, 1, 3);
+		assert_int_equal(database_answers(db, arena, &FAILING_PAIR, answers, &error, "i", (int64_t)2001), ERROR_DATABASE);
+		assert_pair(arena, 2001, 2000, 1, 3);
+		assert_int_equal(database_answers(db, arena, &PAIR, answers, &error, "i", (int64_t)2001), ERROR_SYSTEM);
+		database_execute(db, &KILL_SELF, &error, "");
+		assert_pair(arena, 2001, 2000, 1, 3);
+	}
 }
 
 static void mistakes_are_told_apart(void **state)
@@ -151,7 +222,7 @@ static void a_transaction_that_fails_leaves_nothing(void **state)
 	assert_true(thing.real == 0.0);
 }
 
-struct crossing { pthread_barrier_t *barrier; int64_t first, second; int rc; int tries; };
+struct crossing { database_body *body; pthread_barrier_t *barrier; int64_t first, second; int rc; int tries; };
 
 static int add_both(struct database *connection, void *context, struct error *error)
 {
@@ -162,21 +233,33 @@ static int add_both(struct database *connection, void *context, struct error *er
 	return rc ? rc : database_execute(connection, &ADD, error, "i", c->second);
 }
 
+/* Of several rows one is sent already when the server finds that it has to wait for the next. */
+static int add_and_lock(struct database *connection, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct crossing *c = context;
+	struct thing *things;
+	size_t count;
+	int rc = database_execute(connection, &ADD, error, "i", c->first);
+	if (!rc && c->tries++ == 0)
+		pthread_barrier_wait(c->barrier);
+	return rc ? rc : database_rows(connection, arena, &LOCK_SOME, &things, &count, error, "ii", c->second - 5, c->second);
+}
+
 static void *cross(void *context)
 {
 	struct crossing *c = context;
 	struct error error = {0};
 	cleanup_database struct database *own = database_open(&config, &error);
-	c->rc = own ? database_transaction(own, add_both, c, &error) : error.code;
+	c->rc = own ? database_transaction(own, c->body, c, &error) : error.code;
 	return NULL;
 }
 
-static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
+static void cross_each_other(database_body *body, int64_t one, int64_t other)
 {
-	(void)state;
 	pthread_barrier_t barrier;
 	pthread_barrier_init(&barrier, NULL, 2);
-	struct crossing crossings[] = { { &barrier, 100, 101, -1, 0 }, { &barrier, 101, 100, -1, 0 } };
+	struct crossing crossings[] = { { body, &barrier, one, other, -1, 0 }, { body, &barrier, other, one, -1, 0 } };
 	pthread_t threads[2];
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, cross, &crossings[i]), 0);
@@ -186,11 +269,23 @@ static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
 	assert_int_equal(crossings[0].rc, 0);
 	assert_int_equal(crossings[1].rc, 0);
 	assert_int_equal(crossings[0].tries + crossings[1].tries, 3); /* one of them went twice */
+}
+
+static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
+{
+	(void)state;
+	cross_each_other(add_both, 100, 101);
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error = {0};
 	struct thing thing;
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)100), 0);
 	assert_true(thing.real == 102);
+}
+
+static void a_deadlock_that_is_told_among_rows_is_tried_again_as_well(void **state)
+{
+	(void)state;
+	cross_each_other(add_and_lock, 300, 310);
 }
 
 static int die_in_between(struct database *connection, void *context, struct error *error)
@@ -298,10 +393,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_comes_back_as_it_was_stored),
 		cmocka_unit_test(null_is_told_from_zero_and_empty),
-		cmocka_unit_test(many_rows_grow_the_array),
+		cmocka_unit_test(many_rows_are_all_there),
+		cmocka_unit_test(several_questions_are_answered_in_one_round_trip),
+		cmocka_unit_test(one_question_of_several_that_fails_leaves_nothing_behind),
 		cmocka_unit_test(mistakes_are_told_apart),
 		cmocka_unit_test(a_transaction_that_fails_leaves_nothing),
 		cmocka_unit_test(two_transactions_that_deadlock_both_succeed_in_the_end),
+		cmocka_unit_test(a_deadlock_that_is_told_among_rows_is_tried_again_as_well),
 		cmocka_unit_test(an_update_counts_the_rows_that_it_found),
 		cmocka_unit_test(a_server_that_does_not_answer_is_given_up),
 		cmocka_unit_test(a_suspended_connection_fails_at_once_until_it_is_resumed),

@@ -20,12 +20,13 @@ log = pathlib.Path(*sql("SET GLOBAL general_log = ON; SELECT @@datadir, @@genera
 crowd = Crowd(site)
 ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M)
 
-# Besides who the visitor is.
-MOST_QUESTIONS = {"anyone": 2, "user1": 3, "admin": 5}
-# Those that need more, for what they show to somebody who is logged in; and to anyone, what is not part of a page.
+# Round trips, besides that for who the visitor is. An answer to anybody takes no more.
+MOST_QUESTIONS = 2
+# What needs more, for somebody who is logged in.
 MORE_QUESTIONS = {
-	"/leaderboard/*/submit": 7, "/leaderboard/*/mine": 4, "/submission/*": 9, "/submission/*/status": 5, "/submission/*/cancel": 4,
-	"/submission/*/artifact/*": 3, "/admin/rejudgings/*/*": 7,
+	"/leaderboard/*/submit": 7, "/leaderboard/*/mine": 4, "/submission/*/withdraw": 3, "/submission/*/artifact/*": 3,
+	"/admin": 5, "/admin/leaderboard/*/edit": 4, "/admin/leaderboard/*/diff": 5, "/admin/sets/*": 3, "/admin/workers": 5,
+	"/admin/rejudgings": 3, "/admin/rejudgings/*/*": 4, "/admin/audit": 3,
 }
 # The file is asked for in pieces: fifty submissions, with a question for each kind of thing that belongs to them.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 25
@@ -71,10 +72,17 @@ def fetch(who, address, **headers):
 
 
 def questions_of(who, address):
+	"""Each is a round trip, which may ask for several things. A thread keeps what seldom changes for a second or two, so the
+	fewest of some times are what it asks when it was not kept waiting."""
 	fetch(who, address)
-	begin = log.stat().st_size
-	equal((who, address, fetch(who, address).status), (who, address, 200))
-	return [question for asking, question in asked_since(begin) if asking == connection and "token_hash = " not in question]
+	tries = []
+	for _ in range(3):
+		begin = log.stat().st_size
+		equal((who, address, fetch(who, address).status), (who, address, 200))
+		tries.append([question for asking, question in asked_since(begin) if asking == connection and "token_hash = " not in question])
+		if len(tries[-1]) <= MOST_QUESTIONS:
+			break
+	return min(tries, key=len)
 
 
 asked = {}  # (who, route, address): its questions
@@ -90,6 +98,17 @@ def rows_read_by(questions):
 	return [sum(read[i:i + each]) for i in range(0, len(read), each)]
 
 
+def rows_read_meanwhile(who, address):
+	"""The same of a whole page, with what else was asked at that time: a block's values are not in the log."""
+	read = lambda: sum(int(number) for _, number in sql("SHOW GLOBAL STATUS LIKE 'Handler_read%'"))
+	counts = []
+	for _ in range(3):
+		before = read()
+		fetch(who, address)
+		counts.append(read() - before)
+	return min(counts)
+
+
 @test
 def every_address_that_can_be_read_is_looked_at():
 	equal(sorted(set(routes()) - {route for _, route, _ in crowd.each()}), [])
@@ -100,7 +119,7 @@ def no_page_asks_the_database_more_often_than_it_may():
 	submissions = int(sql("SELECT COUNT(*) FROM submissions s JOIN users u ON u.id = s.user_id WHERE u.name = 'user1'")[0][0])
 	for who, route, address in crowd.each():
 		questions = asked[who, route, address] = questions_of(who, address)
-		most = max(MOST_QUESTIONS[who], MORE_QUESTIONS.get(route, 0))
+		most = MOST_QUESTIONS if who == "anyone" else MORE_QUESTIONS.get(route, MOST_QUESTIONS)
 		if route == "/account/export":
 			most = PER_PIECE * (submissions // AT_ONCE + 1) + BESIDE_PIECES
 		most = REHEARSALS.get(route, most)
@@ -111,14 +130,23 @@ def no_page_asks_the_database_more_often_than_it_may():
 
 @test
 def no_question_looks_at_more_than_a_bounded_number_of_rows():
+	blocks = 0
 	for (who, route, address), questions in asked.items():
 		selects = [question for question in questions if question.lstrip("( ").startswith("SELECT")][:50]
-		if not selects or route in REHEARSALS:
+		if route in REHEARSALS:
 			continue
 		most = MORE_ROWS.get(route, MOST_ROWS)
+		if any(question.startswith("BEGIN NOT ATOMIC") for question in questions):
+			blocks += 1
+			rows = rows_read_meanwhile(who, address)
+			if rows > most:
+				raise AssertionError(f"{address} for {who} looks at {rows} rows, not {most}")
+		if not selects:
+			continue
 		for question, rows in zip(selects, rows_read_by(selects), strict=True):
 			if rows > most:
 				raise AssertionError(f"{address} for {who} looks at {rows} rows, not {most}:\n{question}")
+	equal(blocks > 5, True)
 
 
 @test

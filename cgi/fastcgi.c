@@ -1,0 +1,69 @@
+#include "cgi/fastcgi.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* https://fastcgi-archives.github.io/FastCGI_Specification.html, section 3.3. */
+enum { version = 1, type_stdout = 6, header_bytes = 8, most_content_bytes = 65528 };
+enum { most_records = 32 };
+
+/* Records that wait to be written: each a header and its content. */
+struct batch {
+	const FCGX_Request *request;
+	unsigned char headers[most_records][header_bytes];
+	struct iovec parts[2 * most_records];
+	size_t records;
+};
+
+static void skip_written(struct iovec **parts, int *count, size_t written)
+{
+	while (*count && written >= (*parts)->iov_len) {
+		written -= (*parts)->iov_len;
+		++*parts;
+		--*count;
+	}
+	if (*count) {
+		(*parts)->iov_base = (char *)(*parts)->iov_base + written;
+		(*parts)->iov_len -= written;
+	}
+}
+
+static bool write_batch(struct batch *batch)
+{
+	struct iovec *parts = batch->parts;
+	int count = 2 * (int)batch->records;
+	batch->records = 0;
+	while (count) {
+		ssize_t written = writev(batch->request->ipcFd, parts, count);
+		if (written < 0 && errno != EINTR)
+			return false;
+		skip_written(&parts, &count, written > 0 ? (size_t)written : 0);
+	}
+	return true;
+}
+
+static void add_record(struct batch *batch, const void *content, size_t length)
+{
+	unsigned char *header = batch->headers[batch->records];
+	const int id = batch->request->requestId;
+	memcpy(header, (unsigned char[header_bytes]){ version, type_stdout, (unsigned char)(id >> 8), (unsigned char)id,
+		(unsigned char)(length >> 8), (unsigned char)length }, header_bytes);
+	batch->parts[2 * batch->records] = (struct iovec){ header, header_bytes };
+	batch->parts[2 * batch->records + 1] = (struct iovec){ (void *)(uintptr_t)content, length };
+	batch->records++;
+}
+
+bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t count)
+{
+	struct batch batch = { .request = request };
+	for (size_t i = 0; i < count; i++)
+		for (size_t at = 0; at < spans[i].length; at += most_content_bytes) {
+			size_t left = spans[i].length - at;
+			if (batch.records == most_records && !write_batch(&batch))
+				return false;
+			add_record(&batch, (const char *)spans[i].bytes + at, left < most_content_bytes ? left : most_content_bytes);
+		}
+	return write_batch(&batch);
+}
