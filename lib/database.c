@@ -317,6 +317,23 @@ static int prepare(struct database *db, const struct statement *statement, MYSQL
 	return 0;
 }
 
+/* A statement whose rows ended in an error, such as a deadlock, is of no use any more: the client library takes its rows for
+ * not read yet, and would wait for them before the next execution (libmariadb 3.3: mysql_stmt_execute, where mysql_stmt_store_result
+ * has failed). Closing it waits for nothing. */
+static void forget_statement(struct database *db, const struct statement *statement)
+{
+	size_t slot = ((uintptr_t)statement >> 5) % prepared_slots;
+	struct prepared **link = &db->prepared[slot], *gone;
+	while (*link && (*link)->statement != statement)
+		link = &(*link)->next;
+	gone = *link;
+	if (!gone)
+		return;
+	*link = gone->next;
+	mysql_stmt_close(gone->handle);
+	free(gone);
+}
+
 static int execute_once(struct database *db, const struct statement *statement, struct parameters *p,
 	MYSQL_STMT **handle, struct error *error)
 {
@@ -457,7 +474,10 @@ static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct stat
 		for (unsigned int i = 0; i < statement->column_count; i++)
 			store_column(handle, &results, i, &statement->columns[i], arena, row);
 	}
-	mysql_stmt_free_result(handle);
+	if (rc)
+		forget_statement(db, statement);
+	else
+		mysql_stmt_free_result(handle);
 	return rc;
 }
 

@@ -35,6 +35,8 @@ static const struct statement MISNAMED = SELECT(struct thing, THING_COLUMNS,
 static const struct statement INSERT = COMMAND("INSERT INTO test_things VALUES (?, ?, ?, ?, ?)");
 static const struct statement ADD = COMMAND("UPDATE test_things SET `real` = `real` + 1 WHERE number = ?");
 static const struct statement SET_TEXT = COMMAND("UPDATE test_things SET text = 'same' WHERE number = ?");
+static const struct statement LOCK_SOME = SELECT(struct thing, SLEEP_COLUMNS,
+	"SELECT number FROM test_things WHERE number BETWEEN ? AND ? ORDER BY number FOR UPDATE");
 static const struct statement SLEEP = SELECT(struct thing, SLEEP_COLUMNS, "SELECT SLEEP(30) AS number");
 static const struct statement BROKEN = COMMAND("INSERT INTO no_such_table VALUES (1)");
 static const struct statement KILL_SELF = COMMAND("KILL CONNECTION_ID()");
@@ -151,7 +153,7 @@ static void a_transaction_that_fails_leaves_nothing(void **state)
 	assert_true(thing.real == 0.0);
 }
 
-struct crossing { pthread_barrier_t *barrier; int64_t first, second; int rc; int tries; };
+struct crossing { database_body *body; pthread_barrier_t *barrier; int64_t first, second; int rc; int tries; };
 
 static int add_both(struct database *connection, void *context, struct error *error)
 {
@@ -162,21 +164,33 @@ static int add_both(struct database *connection, void *context, struct error *er
 	return rc ? rc : database_execute(connection, &ADD, error, "i", c->second);
 }
 
+/* Of several rows one is sent already when the server finds that it has to wait for the next. */
+static int add_and_lock(struct database *connection, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct crossing *c = context;
+	struct thing *things;
+	size_t count;
+	int rc = database_execute(connection, &ADD, error, "i", c->first);
+	if (!rc && c->tries++ == 0)
+		pthread_barrier_wait(c->barrier);
+	return rc ? rc : database_rows(connection, arena, &LOCK_SOME, &things, &count, error, "ii", c->second - 5, c->second);
+}
+
 static void *cross(void *context)
 {
 	struct crossing *c = context;
 	struct error error = {0};
 	cleanup_database struct database *own = database_open(&config, &error);
-	c->rc = own ? database_transaction(own, add_both, c, &error) : error.code;
+	c->rc = own ? database_transaction(own, c->body, c, &error) : error.code;
 	return NULL;
 }
 
-static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
+static void cross_each_other(database_body *body, int64_t one, int64_t other)
 {
-	(void)state;
 	pthread_barrier_t barrier;
 	pthread_barrier_init(&barrier, NULL, 2);
-	struct crossing crossings[] = { { &barrier, 100, 101, -1, 0 }, { &barrier, 101, 100, -1, 0 } };
+	struct crossing crossings[] = { { body, &barrier, one, other, -1, 0 }, { body, &barrier, other, one, -1, 0 } };
 	pthread_t threads[2];
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, cross, &crossings[i]), 0);
@@ -186,11 +200,23 @@ static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
 	assert_int_equal(crossings[0].rc, 0);
 	assert_int_equal(crossings[1].rc, 0);
 	assert_int_equal(crossings[0].tries + crossings[1].tries, 3); /* one of them went twice */
+}
+
+static void two_transactions_that_deadlock_both_succeed_in_the_end(void **state)
+{
+	(void)state;
+	cross_each_other(add_both, 100, 101);
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error = {0};
 	struct thing thing;
 	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", (int64_t)100), 0);
 	assert_true(thing.real == 102);
+}
+
+static void a_deadlock_that_is_told_among_rows_is_tried_again_as_well(void **state)
+{
+	(void)state;
+	cross_each_other(add_and_lock, 300, 310);
 }
 
 static int die_in_between(struct database *connection, void *context, struct error *error)
@@ -302,6 +328,7 @@ int main(void)
 		cmocka_unit_test(mistakes_are_told_apart),
 		cmocka_unit_test(a_transaction_that_fails_leaves_nothing),
 		cmocka_unit_test(two_transactions_that_deadlock_both_succeed_in_the_end),
+		cmocka_unit_test(a_deadlock_that_is_told_among_rows_is_tried_again_as_well),
 		cmocka_unit_test(an_update_counts_the_rows_that_it_found),
 		cmocka_unit_test(a_server_that_does_not_answer_is_given_up),
 		cmocka_unit_test(a_suspended_connection_fails_at_once_until_it_is_resumed),
