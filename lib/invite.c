@@ -44,8 +44,10 @@ static const struct statement INSERT = COMMAND(
 static const struct statement INSERT_BOARD = COMMAND(
 	"INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
 static const struct statement REVOKE = COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
+/* Only seats that are free: one that is being taken away at this moment would be waited for, and given back. */
 static const struct statement SEAT = COMMAND(
-	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, ? FROM " OF_CODE " WHERE c.id = ? AND " GIVES_SEAT);
+	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM " OF_CODE " JOIN users u ON u.id = ? "
+	"WHERE c.id = ? AND " GIVES_SEAT " AND NOT EXISTS (SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id AND m.user_id = u.id)");
 static const struct statement COUNT_USE = COMMAND("UPDATE invites SET uses = uses + 1 WHERE id = ?");
 
 static const struct column BOARD_COLUMNS[] = { TEXT(struct invite_board, name) };

@@ -12,12 +12,12 @@ import re
 import struct
 import subprocess
 import sys
-import threading
 import time
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
+from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -201,42 +201,6 @@ def the_session_of_an_account_that_is_gone_is_none():
 	equal((token_hash != "", ada.get("/account").status), (True, 200))
 
 
-class Held:
-	"""A transaction that has done something to a user and has not ended: others wait for its row."""
-	def __init__(self, statement):
-		self.program = subprocess.Popen(["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "-n", "podium"],
-			stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-		self.program.stdin.write(f"BEGIN; {statement}; SELECT 'held';\n")
-		self.program.stdin.flush()
-		equal(self.program.stdout.readline(), "held\n")
-
-	def wait_for_others(self, count=1):
-		end = time.time() + 60
-		while number_of("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") < count:
-			assert time.time() < end, "nobody waits"
-			time.sleep(0.3)  # InnoDB gives its former answer to who asks again within a tenth of a second
-
-	def commit(self):
-		self.program.communicate("COMMIT;\n")
-
-
-def beside(*calls):
-	"""Starts each call in a thread of its own; gives what gives their results."""
-	results = [None] * len(calls)
-
-	def run_one(index):
-		results[index] = calls[index]()
-	threads = [threading.Thread(target=run_one, args=(index,)) for index in range(len(calls))]
-	for thread in threads:
-		thread.start()
-
-	def join():
-		for thread in threads:
-			thread.join()
-		return results
-	return join
-
-
 @test
 def a_login_with_a_password_that_is_changed_meanwhile_is_none():
 	client = Client(site.url)
@@ -244,7 +208,7 @@ def a_login_with_a_password_that_is_changed_meanwhile_is_none():
 	for change, undo in (("password_hash = CONCAT(password_hash, 'x')", "password_hash = LEFT(password_hash, LENGTH(password_hash) - 1)"),
 			("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"), ("deleted_at = UTC_TIMESTAMP(3)", "deleted_at = NULL")):
 		before = number_of("SELECT COUNT(*) FROM sessions")
-		held = Held(f"UPDATE users SET {change} WHERE name = 'carol'")
+		held = Held(site, f"UPDATE users SET {change} WHERE name = 'carol'")
 		join = beside(lambda: client.post("/login", [("name", "carol"), ("password", PASSWORD)], csrf=token))
 		held.wait_for_others()
 		held.commit()
@@ -266,7 +230,7 @@ def two_admins_who_end_each_other_at_once_leave_one():
 			if client.get("/account").status != 200:
 				equal(client.post("/login", [("name", name), ("password", PASSWORD)]).status, 303)
 		tokens = [client.csrf("/account") for client in (admin, second)]
-		held = Held("UPDATE users SET created_at = created_at WHERE name IN ('second', 'root-of-all')")
+		held = Held(site, "UPDATE users SET created_at = created_at WHERE name IN ('second', 'root-of-all')")
 		join = beside(lambda: admin.post(path.format("second"), fields("second"), csrf=tokens[0]),
 			lambda: second.post(path.format("root-of-all"), fields("root-of-all"), csrf=tokens[1]))
 		held.wait_for_others(2)
@@ -598,6 +562,7 @@ def what_was_left_beside_is_gone_with_it_too():
 	equal(number_of("SELECT COUNT(*) FROM measurements WHERE report IS NOT NULL"), 0)
 	equal(sql("SELECT made_by, text FROM announcements"), [[f"deleted-user-{number}", "ada announces"]])
 	equal(sql("SELECT code, note FROM invites"), [["code-of-ada", ""]])
+	equal([subject for (subject,) in sql("SELECT subject FROM rate_limits") if subject.endswith(" ada")], [])
 	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
 	lines = "SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
