@@ -29,22 +29,13 @@ static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS submissions "
 	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page JOIN users u ON u.id = page.id ORDER BY u.name");
 
-/* A name is ASCII; other letters can be in none, and the column could not be compared with them. */
-static bool may_be_in_a_name(const char *search)
-{
-	for (const char *c = search; *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			return false;
-	return true;
-}
-
 static int show_users(struct request *request, struct users_view *view)
 {
 	const char *search = request_query(request, "q");
 	view->search = search ? search : "";
 	view->number = query_number(request, "page", 1);
 	view->viewer_id = request->viewer.id;
-	if (may_be_in_a_name(view->search)) {
+	if (text_is_ascii(view->search)) {
 		struct error error = {0};
 		int rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count, &error, "sii", view->search,
 			(int64_t)users_per_page + 1, (view->number - 1) * users_per_page);
