@@ -26,7 +26,7 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct history_job, current_version), TEXT(struct history_job, gpu),
 	TEXT(struct history_job, state), TEXT(struct history_job, verdict), TEXT(struct history_job, progress),
 	REAL(struct history_job, score_ns), REAL(struct history_job, score_err_ns), INTEGER(struct history_job, is_held),
-	INTEGER(struct history_job, place),
+	INTEGER(struct history_job, place), INTEGER(struct history_job, is_tie),
 };
 /* `where` chooses by an index whose last column is the id; the rest is looked at row by row until a page is full. A submission
  * is there with all of its jobs if one of them is what is asked for. The index is named, and subqueries are no EXISTS, because
@@ -34,7 +34,7 @@ static const struct column JOB_COLUMNS[] = {
 #define JOBS_WHERE(index, where) SELECT(struct history_job, JOB_COLUMNS, \
 	"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
-	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place " \
+	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place, " SQL_IS_TIE("r") " AS is_tie " \
 	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, o.note, o.withdrawn_at, o.submitted_at " \
 	"  FROM submissions o FORCE INDEX (" index ") WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? AND NOT o.dry_run " \
 	"  AND (? = '' OR (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
@@ -58,11 +58,11 @@ static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COL
 	"UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT gpu FROM leaderboard_gpus) g ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
-	TEXT(struct history_rank, gpu), INTEGER(struct history_rank, place), INTEGER(struct history_rank, entries),
+	TEXT(struct history_rank, gpu), INTEGER(struct history_rank, place), INTEGER(struct history_rank, is_tie), INTEGER(struct history_rank, entries),
 	REAL(struct history_rank, score_ns), REAL(struct history_rank, score_err_ns), INTEGER(struct history_rank, submission_id),
 };
 static const struct statement RANKS = SELECT(struct history_rank, RANK_COLUMNS,
-	"SELECT g.gpu, r.place, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+	"SELECT g.gpu, r.place, " SQL_IS_TIE("r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1) AS entries, "
 	"  r.score_ns, r.score_err_ns, r.submission_id "
 	"FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "

@@ -350,6 +350,19 @@ def ones_own_are_found_by_mode_result_device_leaderboard_and_period():
 
 
 @test
+def a_tie_is_told_beside_ones_own_rank():
+	(board, gpu, before), = sql("SELECT r.leaderboard_id, r.gpu, r.place FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'ada'")
+	(last,), = sql(f"SELECT MAX(position) FROM ranking WHERE leaderboard_id = {board}")
+	mark = fr"My ranks Device Rank Time Submission {gpu} {before}( tie)? of {last} "
+	equal([re.search(mark, words(ada, "/leaderboard/small/mine"))[1]], [None])
+	sql(f"UPDATE ranking SET place = {before} WHERE leaderboard_id = {board}")
+	equal(re.search(mark, words(ada, "/leaderboard/small/mine"))[1], " tie")
+	contains(words(ada, "/mine"), f" {before} tie ")
+	sql(f"UPDATE ranking SET place = position WHERE leaderboard_id = {board}")
+	rebuilt()
+
+
+@test
 def a_filter_that_means_nothing_is_refused_with_a_sentence():
 	for query, sentence in (("mode=fast", "is not a mode"), ("from=yesterday", "is not a day"), ("to=2026-13-01", "is not a day"),
 			("result=good", "is not a verdict"), ("gpu=%C3%A4", "is not the name of a device"),
