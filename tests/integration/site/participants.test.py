@@ -380,6 +380,16 @@ def pages_of_the_history_keep_its_filters():
 		"(SELECT id FROM users WHERE name = 'ada') LIMIT 1")[0]
 	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) "
 		f"SELECT {ids[0]}, {ids[1]}, {ids[2]}, CONCAT('many-', seq, '.py'), UNHEX('{ids[3]}'), 'benchmark' FROM seq_1_to_120")
+	# Where days are asked for they are in the order of their times, many of which are the same here.
+	sql("UPDATE submissions SET submitted_at = submitted_at - INTERVAL (id DIV 7 % 11) SECOND WHERE mode = 'benchmark'")
+	in_time = [int(row[0]) for row in sql("SELECT id FROM submissions WHERE mode = 'benchmark' ORDER BY submitted_at DESC, id DESC")]
+	for path in ("/mine?mode=benchmark&from=2000-01-01", "/leaderboard/small/mine?mode=benchmark&from=2000-01-01&to=2099-01-01"):
+		found, at = [], path
+		while at:
+			found += shown(at)
+			at = next((link for link in links(ada, at) if "before=" in link), None)
+		equal(found, in_time)
+	equal(shown("/mine?mode=benchmark&from=2000-01-01&before=7&at=99999999999999999"), in_time[:50])
 	for path in ("/mine?mode=benchmark", "/leaderboard/small/mine?mode=benchmark"):
 		pages, at = [], path
 		while at:

@@ -555,7 +555,9 @@ def who_has_sent_20000_waits_no_longer_than_others():
 		"UPDATE submissions SET user_id = @ada WHERE leaderboard_id = @bench AND id % 5 = 0; ANALYZE TABLE submissions")
 	first, last = site.sql("SELECT MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id "
 		"WHERE u.name = 'ada' AND l.name = 'bench'")[0]
-	for path in ("/leaderboard/bench/mine", "/mine", f"/mine?before={int(last) - 50000}", "/mine?mode=ranked", "/mine?gpu=H200", "/mine?leaderboard=bench", "/mine?result=passed",
+	day = site.sql(f"SELECT DATE(submitted_at) FROM submissions WHERE id = {first}")[0][0]
+	for path in (f"/mine?to={day}", f"/mine?from={day}", f"/mine?from={day}&to={day}&mode=ranked", f"/leaderboard/bench/mine?to={day}", f"/leaderboard/bench/mine?from={day}&to={day}",
+			"/leaderboard/bench/mine", "/mine", f"/mine?before={int(last) - 50000}", "/mine?mode=ranked", "/mine?gpu=H200", "/mine?leaderboard=bench", "/mine?result=passed",
 			f"/compare?a={first}", f"/compare?b={last}", f"/compare?a={first}&b={last}", f"/submission/{last}",
 			f"/submission/{last}/status", "/leaderboard/bench/submit", "/submit"):
 		equal((path, ada.get(path).status), (path, 200))
