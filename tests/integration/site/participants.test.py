@@ -469,6 +469,16 @@ def a_template_begins_in_the_form():
 
 
 @test
+def pasted_code_has_the_lines_that_were_pasted():
+	for sent, stored in ((TEMPLATE.replace("\n", "\r\n"), TEMPLATE), ("a = 1\r\nb = '\r'\n\r\n", "a = 1\nb = '\r'\n\n"), ("a = 1\n", "a = 1\n")):
+		answer = ada.post(FORM, [("mode", "test"), ("code", sent), ("gpu", "CPU")])
+		equal(answer.status, 303)
+		equal(ada.get(f"{answer.location}/source?download=1").bytes.decode(), stored)
+		number = answer.location.rsplit("/", 1)[1]
+		equal(ada.post(f"/submission/{number}/cancel", [("number", number)], form="/account").status, 303)
+
+
+@test
 def what_the_server_will_do_stands_on_the_form():
 	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 3 DAY + INTERVAL 1 HOUR WHERE name = 'small'")
 	page = words(ada, FORM)
