@@ -7,6 +7,7 @@
 #include "lib/format.h"
 #include "lib/gpu.h"
 #include "lib/leaderboard.h"
+#include "lib/text.h"
 #include "lib/visibility.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
@@ -135,15 +136,6 @@ static const struct statement RANGE = SELECT(struct audit_range, RANGE_COLUMNS,
 static const struct column ACTION_COLUMNS[] = { TEXT(struct audit_action, name) };
 static const struct statement ACTIONS = SELECT(struct audit_action, ACTION_COLUMNS,  "SELECT name FROM audit_actions ORDER BY name");
 
-/* Columns of names are ASCII, and no other text is equal to one. */
-static bool is_ascii(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text >= 0x80)
-			return false;
-	return true;
-}
-
 static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 {
 	*day_ms = TIME_NULL;
@@ -205,7 +197,7 @@ static int find_changes(struct request *request, struct audit_view *view, int64_
 	const struct audit_search *search = AUDIT_SEARCHES;
 	struct audit_question question = { .before = before };
 	view->looked_at_all = true;
-	if (!is_ascii(view->actor) || !is_ascii(view->action) || read_day(view->from, &question.from_ms, &view->error)
+	if (!text_is_ascii(view->actor) || !text_is_ascii(view->action) || read_day(view->from, &question.from_ms, &view->error)
 		|| read_day(view->to, &question.to_ms, &view->error))
 		return 0;
 	while (search->actor != (*view->actor != 0) || search->action != (*view->action != 0))

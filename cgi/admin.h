@@ -66,6 +66,7 @@ struct users_view {
 struct ban_form {
 	const char *name, *typed, *error; /* error NULL: none */
 	int64_t sessions, waiting, running; /* running jobs end as they would */
+	int64_t codes;            /* open invite codes */
 };
 
 struct audit_view {

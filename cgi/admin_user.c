@@ -30,22 +30,13 @@ static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS submissions "
 	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page JOIN users u ON u.id = page.id ORDER BY u.name");
 
-/* A name is ASCII; other letters can be in none, and the column could not be compared with them. */
-static bool may_be_in_a_name(const char *search)
-{
-	for (const char *c = search; *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			return false;
-	return true;
-}
-
 static int show_users(struct request *request, struct users_view *view)
 {
 	const char *search = request_query(request, "q");
 	view->search = search ? search : "";
 	view->number = query_number(request, "page", 1);
 	view->viewer_id = request->viewer.id;
-	if (may_be_in_a_name(view->search)) {
+	if (text_is_ascii(view->search)) {
 		struct error error = {0};
 		int rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count, &error, "sii", view->search,
 			(int64_t)users_per_page + 1, (view->number - 1) * users_per_page);
@@ -135,7 +126,8 @@ static int store_unban(struct database *db, void *context, struct error *error)
 static struct confirmation question_about_role(const struct user_change *change)
 {
 	static const char *const may[] = {
-		[ROLE_PARTICIPANT] = "Participants submit. They make no leaderboards and cannot change those that they have made, which admins still can.",
+		[ROLE_PARTICIPANT] = "Participants submit. They make no leaderboards and cannot change those that they have made, which admins still can. Invite codes that "
+			"they have made let nobody in.",
 		[ROLE_CREATOR] = "Creators make leaderboards, see everything of their own and may delete them.",
 		[ROLE_ADMIN] = "Admins may do everything: read every source, change and delete every leaderboard, ban, and make others admins.",
 	};
@@ -290,11 +282,14 @@ int action_admin_invite(struct request *request)
 
 static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct ban_form, sessions), INTEGER(struct ban_form, waiting), INTEGER(struct ban_form, running),
+	INTEGER(struct ban_form, codes),
 };
 static const struct statement EXTENT = SELECT(struct ban_form, EXTENT_COLUMNS,
 	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id AND expires_at > UTC_TIMESTAMP(3)) AS sessions, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'queued') AS waiting, "
-	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'running') AS running FROM users u WHERE u.id = ?");
+	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'running') AS running, "
+	"(SELECT COUNT(*) FROM invites WHERE created_by = u.id AND revoked_at IS NULL AND COALESCE(expires_at > UTC_TIMESTAMP(3), TRUE) "
+	"  AND COALESCE(uses < most_uses, TRUE)) AS codes FROM users u WHERE u.id = ?");
 
 static int show_ban(struct request *request, const struct user *user)
 {

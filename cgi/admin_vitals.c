@@ -2,6 +2,7 @@
 #include "cgi/admin_vitals.h"
 
 #include "cgi/pages.h"
+#include "lib/text.h"
 #include "templates/admin_vitals.h"
 
 #include <string.h>
@@ -102,22 +103,13 @@ void vitals_describe(struct arena *arena, struct vitals_view *view, const struct
 	view->error_marks = marks_of(arena, view, rows, count);
 }
 
-/* Columns of names are ASCII, and no other text is equal to one. */
-static bool is_ascii(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text >= 0x80)
-			return false;
-	return true;
-}
-
 int page_admin_vitals(struct request *request)
 {
 	const char *worker = request->path_parameters[0], *uuid = request->path_parameters[1];
 	struct vitals_view view = {0};
 	struct vital_row *rows;
 	size_t count;
-	int rc = is_ascii(worker) && is_ascii(uuid)
+	int rc = text_is_ascii(worker) && text_is_ascii(uuid)
 		? database_row(request->db, request->arena, &DEVICE, &view, request->error, "ss", worker, uuid) : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no such device.");

@@ -14,10 +14,7 @@ struct badge_row { int64_t place, is_tie; const char *user; double score_ns; };
 static const struct column BADGE_COLUMNS[] = {
 	INTEGER(struct badge_row, place), INTEGER(struct badge_row, is_tie), TEXT(struct badge_row, user), REAL(struct badge_row, score_ns),
 };
-/* Those that share a place stand side by side. (MariaDB reckons with a position of 0 before it sees that there is no such row.) */
-#define BADGE_OF "SELECT r.place, EXISTS (SELECT 1 FROM ranking n WHERE n.leaderboard_id = r.leaderboard_id " \
-	"AND n.task_version_id = r.task_version_id AND n.gpu = r.gpu AND n.position BETWEEN GREATEST(r.position, 1) - 1 AND r.position + 1 " \
-	"AND n.position <> r.position AND n.place = r.place) AS is_tie, " \
+#define BADGE_OF "SELECT r.place, " SQL_IS_TIE("r") " AS is_tie, " \
 	"u.name AS user, r.score_ns FROM ranking r JOIN users u ON u.id = r.user_id " \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? AND "
 static const struct statement FIRST = SELECT(struct badge_row, BADGE_COLUMNS, BADGE_OF "r.position = 1");

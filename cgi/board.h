@@ -26,6 +26,12 @@ struct board {
 	struct board_gpu *gpus; size_t gpu_count;
 };
 
+/* A part of a statement: the entry of a ranking shares its place with a neighbour. Its own place is the position of the first of
+ * those who share it, so only the one behind it has to be looked up. */
+#define SQL_IS_TIE(entry) "COALESCE(" entry ".place <> " entry ".position OR " entry ".place = (SELECT behind.place FROM ranking behind " \
+	"FORCE INDEX (ranking_order) WHERE behind.leaderboard_id = " entry ".leaderboard_id AND behind.task_version_id = " entry ".task_version_id " \
+	"AND behind.gpu = " entry ".gpu AND behind.position = " entry ".position + 1 LIMIT 1), FALSE)"
+
 /* ERROR_NOT_FOUND with a sentence when there is none of that name. */
 int board_by_name(struct request *request, const char *name, struct board *board);
 

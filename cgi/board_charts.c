@@ -13,19 +13,19 @@
 /* ---- each shape by itself ---- */
 
 static const struct column SHAPE_COLUMNS[] = {
-	INTEGER(struct shape_entry, position), INTEGER(struct shape_entry, place), INTEGER(struct shape_entry, case_index),
+	INTEGER(struct shape_entry, position), INTEGER(struct shape_entry, place), INTEGER(struct shape_entry, is_tie), INTEGER(struct shape_entry, case_index),
 	INTEGER(struct shape_entry, submission_id), TEXT(struct shape_entry, user), TEXT(struct shape_entry, role),
 	INTEGER(struct shape_entry, is_own), REAL(struct shape_entry, mean_ns),
 };
 #define CASES_OF(job) "JOIN stages t ON t.job_id = " job " AND t.name = 'ranked' " \
 	"JOIN measurements m ON m.stage_id = t.id AND m.case_index BETWEEN ? AND ? AND m.mean_ns > 0 "
-#define CASES_OF_USER "SELECT r.position, r.place, m.case_index, r.submission_id, u.name AS user, NULL AS role, r.user_id = ? AS is_own, m.mean_ns " \
+#define CASES_OF_USER "SELECT r.position, r.place, " SQL_IS_TIE("r") " AS is_tie, m.case_index, r.submission_id, u.name AS user, NULL AS role, r.user_id = ? AS is_own, m.mean_ns " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id " CASES_OF("r.job_id") \
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 /* The first ten, the viewer if he is further down, and the baselines. */
 static const struct statement SHAPES = SELECT(struct shape_entry, SHAPE_COLUMNS,
 	CASES_OF_USER "AND r.position <= ? UNION ALL " CASES_OF_USER "AND r.user_id = ? AND r.position > ? "
-	"UNION ALL SELECT 0, 0, m.case_index, b.submission_id, b.path, b.role, 0, m.mean_ns FROM baselines b " CASES_OF("b.job_id")
+	"UNION ALL SELECT 0, 0, FALSE, m.case_index, b.submission_id, b.path, b.role, 0, m.mean_ns FROM baselines b " CASES_OF("b.job_id")
 	"WHERE b.task_version_id = ? AND b.gpu = ? ORDER BY case_index, mean_ns, position");
 
 static double slowest_of(const struct shape *shape, bool is_user)
@@ -118,14 +118,16 @@ const char *device_list(struct arena *arena, const struct board *board, const st
 
 static const struct column SCALING_COLUMNS[] = {
 	TEXT(struct scaling_entry, gpu), TEXT(struct scaling_entry, user), INTEGER(struct scaling_entry, user_id),
-	INTEGER(struct scaling_entry, place), INTEGER(struct scaling_entry, submission_id), REAL(struct scaling_entry, score_ns),
+	INTEGER(struct scaling_entry, place), INTEGER(struct scaling_entry, is_tie), INTEGER(struct scaling_entry, submission_id), REAL(struct scaling_entry, score_ns),
 };
-/* The ten users that are among the first ten of the most devices, the better ones first; and where they stand on each. */
+/* The ten users that are among the first ten of the most devices, the better ones first, and behind them the viewer, if he is none
+ * of them; and where they stand on each. */
 static const struct statement SCALING = SELECT(struct scaling_entry, SCALING_COLUMNS,
-	"SELECT r.gpu, u.name AS user, r.user_id, r.place, r.submission_id, r.score_ns "
-	"FROM (SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions FROM " SQL_DEVICES " d "
+	"SELECT r.gpu, u.name AS user, r.user_id, r.place, " SQL_IS_TIE("r") " AS is_tie, r.submission_id, r.score_ns "
+	"FROM (SELECT user_id, MAX(devices) AS devices, MAX(positions) AS positions FROM ((SELECT p.user_id, COUNT(*) AS devices, SUM(p.position) AS positions FROM " SQL_DEVICES " d "
 	"  STRAIGHT_JOIN ranking p FORCE INDEX (ranking_order) ON p.leaderboard_id = ? AND p.task_version_id = ? AND p.gpu = d.gpu AND p.position <= ? "
-	"  GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) first "
+	"  GROUP BY p.user_id ORDER BY devices DESC, positions, p.user_id LIMIT ?) "
+	"  UNION ALL SELECT ?, 0, 0) chosen GROUP BY user_id) first "
 	"STRAIGHT_JOIN " SQL_DEVICES " g "
 	"STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = g.gpu AND r.user_id = first.user_id "
 	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY first.devices DESC, first.positions, first.user_id");
@@ -172,12 +174,13 @@ static const char *const *device_names(struct arena *arena, const struct board *
 static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t viewer_id, const struct scaling_entry *rows, size_t count)
 {
 	const struct board *board = view->board;
-	struct chart_line *lines = arena_array(arena, struct chart_line, charted_users);
-	view->users = arena_array(arena, struct scaling_user, charted_users);
-	for (size_t i = 0; i < count && view->user_count < charted_users; view->user_count++) {
+	enum { users_most = charted_users + 1 }; /* with the viewer */
+	struct chart_line *lines = arena_array(arena, struct chart_line, users_most);
+	view->users = arena_array(arena, struct scaling_user, users_most);
+	for (size_t i = 0; i < count && view->user_count < users_most; view->user_count++) {
 		struct scaling_user *user = &view->users[view->user_count];
 		i += take_user(arena, board, rows + i, count - i, user);
-		user->style = view->user_count;
+		user->style = view->user_count % chart_styles;
 		user->is_own = user->user_id == viewer_id;
 		draw_user(arena, board, user, &lines[view->user_count]);
 	}
@@ -192,8 +195,8 @@ static int view_devices(struct request *request, const struct board *board)
 	struct scaling_entry *rows;
 	size_t count;
 	const char *devices = device_list(request->arena, board, NULL);
-	int rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error, "siiiisii", devices, board->id,
-		board->task_version_id, (int64_t)charted_users, (int64_t)charted_users, devices, board->id, board->task_version_id);
+	int rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error, "siiiiisii", devices, board->id,
+		board->task_version_id, (int64_t)charted_users, (int64_t)charted_users, request->viewer.id, devices, board->id, board->task_version_id);
 	if (rc)
 		return rc;
 	make_scaling(request->arena, &view, request->viewer.id, rows, count);

@@ -51,7 +51,7 @@ int page_board_view(struct request *request, const char *view);
 int board_live(struct request *request, const struct board *board); /* board_live.c */
 
 struct shape_entry {
-	int64_t position, place, case_index, submission_id;
+	int64_t position, place, is_tie, case_index, submission_id;
 	const char *user, *role;      /* role NULL: a user; else of a baseline, whose file it is */
 	int64_t is_own;
 	double mean_ns;
@@ -74,7 +74,7 @@ struct shapes_view {
 /* All devices of the board, or one of them. */
 const char *device_list(struct arena *arena, const struct board *board, const struct board_gpu *only);
 
-struct scaling_entry { const char *gpu, *user; int64_t user_id, place, submission_id; double score_ns; };
+struct scaling_entry { const char *gpu, *user; int64_t user_id, place, is_tie, submission_id; double score_ns; };
 struct scaling_user { const char *user; int64_t user_id; bool is_own; size_t style; const struct scaling_entry **entries; double slowest_ns; }; /* by device; NULL: none there */
 struct scaling_view {
 	const struct board *board;
@@ -84,7 +84,7 @@ struct scaling_view {
 
 struct live_entry {
 	const char *gpu, *user;
-	int64_t position, place, submitted_at_ms;
+	int64_t position, place, is_tie, submitted_at_ms;
 	double score_ns;
 	/* with the first of a device: its newest record, and the one before; NAN: there was none */
 	const char *record_user;

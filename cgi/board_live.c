@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct column LIVE_COLUMNS[] = {
-	TEXT(struct live_entry, gpu), TEXT(struct live_entry, user), INTEGER(struct live_entry, position), INTEGER(struct live_entry, place),
+	TEXT(struct live_entry, gpu), TEXT(struct live_entry, user), INTEGER(struct live_entry, position), INTEGER(struct live_entry, place), INTEGER(struct live_entry, is_tie),
 	TIME(struct live_entry, submitted_at_ms), REAL(struct live_entry, score_ns), TEXT(struct live_entry, record_user),
 	TIME(struct live_entry, record_at_ms), REAL(struct live_entry, record_ns), REAL(struct live_entry, record_before_ns),
 };
@@ -18,7 +18,7 @@ static const struct column LIVE_COLUMNS[] = {
 	"WHERE e.leaderboard_id = r.leaderboard_id AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu AND e.line = 0 " \
 	"ORDER BY e.submission_id DESC LIMIT " before ", 1), NULL)"
 static const struct statement LIVE = SELECT(struct live_entry, LIVE_COLUMNS,
-	"SELECT g.gpu, u.name AS user, r.position, r.place, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD("eu.name", "0") " AS record_user, "
+	"SELECT g.gpu, u.name AS user, r.position, r.place, " SQL_IS_TIE("r") " AS is_tie, r.submitted_at AS submitted_at_ms, r.score_ns, " RECORD("eu.name", "0") " AS record_user, "
 	RECORD("e.submitted_at", "0") " AS record_at_ms, " RECORD("e.score_ns", "0") " AS record_ns, " RECORD("e.score_ns", "1") " AS record_before_ns "
 	"FROM " SQL_DEVICES " g STRAIGHT_JOIN ranking r FORCE INDEX (ranking_order) ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = g.gpu AND r.position <= ? "
 	"STRAIGHT_JOIN users u ON u.id = r.user_id ORDER BY g.number, r.position");

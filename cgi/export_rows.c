@@ -54,6 +54,12 @@ static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
 	"SELECT l.name AS leaderboard, m.joined_at AS joined_at_ms FROM leaderboard_members m JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
 
+struct removal_row { const char *leaderboard; int64_t removed_at_ms; };
+static const struct column REMOVAL_COLUMNS[] = { TEXT(struct removal_row, leaderboard), TIME(struct removal_row, removed_at_ms) };
+static const struct statement REMOVALS = SELECT(struct removal_row, REMOVAL_COLUMNS,
+	"SELECT l.name AS leaderboard, r.removed_at AS removed_at_ms FROM leaderboard_removals r JOIN leaderboards l ON l.id = r.leaderboard_id "
+	"WHERE r.user_id = ? ORDER BY r.removed_at");
+
 struct overtaking_row { const char *leaderboard, *gpu, *by; int64_t at_ms; };
 static const struct column OVERTAKING_COLUMNS[] = {
 	TEXT(struct overtaking_row, leaderboard), TEXT(struct overtaking_row, gpu), TEXT(struct overtaking_row, by), TIME(struct overtaking_row, at_ms),
@@ -140,7 +146,7 @@ static const struct statement DONE_TO = SELECT(struct audit_row, AUDIT_COLUMNS,
 
 const struct export_section EXPORT_SECTIONS[] = {
 	{ "account", &ACCOUNT }, { "sessions", &SESSIONS }, { "password_links", &LINKS }, { "api_tokens", &TOKENS }, { "places", &PLACES },
-	{ "overtaken", &OVERTAKINGS }, { "seats", &SEATS }, { "days", &DAYS }, { "leaderboards_made", &MADE }, { "task_versions_made", &VERSIONS },
+	{ "overtaken", &OVERTAKINGS }, { "seats", &SEATS }, { "removals", &REMOVALS }, { "days", &DAYS }, { "leaderboards_made", &MADE }, { "task_versions_made", &VERSIONS },
 	{ "dry_runs_started", &DRY_RUNS }, { "invites_made", &INVITES }, { "announcements_made", &ANNOUNCEMENTS },
 	{ "rejudgings_made", &REJUDGINGS }, { "uploads", &UPLOADS }, { "audit_log_by_you", &DEEDS }, { "audit_log_about_you", &DONE_TO }, {0},
 };

@@ -26,30 +26,40 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct history_job, current_version), TEXT(struct history_job, gpu),
 	TEXT(struct history_job, state), TEXT(struct history_job, verdict), TEXT(struct history_job, progress),
 	REAL(struct history_job, score_ns), REAL(struct history_job, score_err_ns), INTEGER(struct history_job, is_held),
-	INTEGER(struct history_job, place),
+	INTEGER(struct history_job, place), INTEGER(struct history_job, is_tie),
 };
-/* `where` chooses by an index whose last column is the id; the rest is looked at row by row until a page is full. A submission
- * is there with all of its jobs if one of them is what is asked for. The index is named, and subqueries are no EXISTS, because
- * MariaDB would rather sort all that a user has sent, or look at every job first (with 20,000 of a user: 40,000 rows instead of 150). */
-#define JOBS_WHERE(index, where) SELECT(struct history_job, JOB_COLUMNS, \
+/* `where` chooses by an index whose last column is that of the order; the rest is looked at row by row until a page is full. A
+ * submission is there with all of its jobs if one of them is what is asked for. The index is named, and subqueries are no EXISTS,
+ * because MariaDB would rather sort all that a user has sent, or look at every job first (with 20,000 of a user: 40,000 rows
+ * instead of 150). */
+#define JOBS_IN_ORDER(index, where, from_here, order) SELECT(struct history_job, JOB_COLUMNS, \
 	"SELECT s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, s.withdrawn_at IS NOT NULL AS withdrawn, " \
 	"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = l.task_version_id AS current_version, " \
-	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place " \
+	"  j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " SQL_IS_HELD("j") " AS is_held, r.place, " SQL_IS_TIE("r") " AS is_tie " \
 	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, o.note, o.withdrawn_at, o.submitted_at " \
-	"  FROM submissions o FORCE INDEX (" index ") WHERE " where " AND o.id < ? AND ? IN ('', o.mode) AND o.submitted_at >= ? AND o.submitted_at < ? AND NOT o.dry_run " \
+	"  FROM submissions o FORCE INDEX (" index ") WHERE " where " AND " from_here " AND ? IN ('', o.mode) AND NOT o.dry_run " \
 	"  AND (? = '' OR (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
-	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')) LIMIT 1) = 1) ORDER BY o.id DESC LIMIT ?) s " \
+	"    AND ? IN ('', w.state, w.verdict, IF(" SQL_IS_HELD("w") ", 'held', '')) LIMIT 1) = 1) ORDER BY " order("o") " LIMIT ?) s " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id " \
 	"LEFT JOIN jobs j ON j.submission_id = s.id " \
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
 	"  AND r.user_id = s.user_id AND r.job_id = j.id " \
-	"ORDER BY s.id DESC, COALESCE(g.position, 999), j.gpu")
-static const struct statement JOBS = JOBS_WHERE("submissions_user", "o.user_id = ? AND (SELECT 1 FROM leaderboards n "
-	"WHERE n.id = o.leaderboard_id AND ? IN ('', n.name) AND " SQL_MAY_SEE("n") ") = 1");
-static const struct statement JOBS_OF_LEADERBOARD = JOBS_WHERE("submissions_history", "o.user_id = ? AND o.leaderboard_id = (SELECT n.id FROM leaderboards n WHERE n.name = ? "
-	"AND " SQL_MAY_SEE("n") ")");
+	"ORDER BY " order("s") ", COALESCE(g.position, 999), j.gpu")
+#define OF_ALL "o.user_id = ? AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', n.name) AND " SQL_MAY_SEE("n") ") = 1"
+/* By its number, as text: with a subquery in its place no index would be gone along by time. */
+#define OF_ONE "o.user_id = ? AND o.leaderboard_id = CAST(? AS UNSIGNED) AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND " \
+	SQL_MAY_SEE("n") ") = 1"
+
+/* From a number on, or within a period from a moment on, and at that moment from a number on. */
+#define BY_NUMBER(s) s ".id DESC"
+#define BY_TIME(s) s ".submitted_at DESC, " s ".id DESC"
+#define WITHIN "o.submitted_at >= ? AND o.submitted_at < ? AND o.submitted_at <= ? AND (o.submitted_at < ? OR o.id < ?)"
+static const struct statement JOBS = JOBS_IN_ORDER("submissions_user", OF_ALL, "o.id < ?", BY_NUMBER);
+static const struct statement JOBS_OF_LEADERBOARD = JOBS_IN_ORDER("submissions_history", OF_ONE, "o.id < ?", BY_NUMBER);
+static const struct statement JOBS_WITHIN = JOBS_IN_ORDER("submissions_user_time", OF_ALL, WITHIN, BY_TIME);
+static const struct statement JOBS_OF_LEADERBOARD_WITHIN = JOBS_IN_ORDER("submissions_history_time", OF_ONE, WITHIN, BY_TIME);
 
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind), TEXT(struct history_choice, name) };
 static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
@@ -58,11 +68,11 @@ static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COL
 	"UNION ALL SELECT 'gpu', g.gpu FROM (SELECT DISTINCT gpu FROM leaderboard_gpus) g ORDER BY kind, name");
 
 static const struct column RANK_COLUMNS[] = {
-	TEXT(struct history_rank, gpu), INTEGER(struct history_rank, place), INTEGER(struct history_rank, entries),
+	TEXT(struct history_rank, gpu), INTEGER(struct history_rank, place), INTEGER(struct history_rank, is_tie), INTEGER(struct history_rank, entries),
 	REAL(struct history_rank, score_ns), REAL(struct history_rank, score_err_ns), INTEGER(struct history_rank, submission_id),
 };
 static const struct statement RANKS = SELECT(struct history_rank, RANK_COLUMNS,
-	"SELECT g.gpu, r.place, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
+	"SELECT g.gpu, r.place, " SQL_IS_TIE("r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1) AS entries, "
 	"  r.score_ns, r.score_err_ns, r.submission_id "
 	"FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
@@ -163,8 +173,13 @@ static int read_filter(struct request *request, struct history_filter *filter)
 	return 0;
 }
 
-/* The page's address with the filters; `before` 0: from the newest on. */
-static const char *address(struct request *request, struct history_view *view, int64_t before)
+static bool has_period(const struct history_filter *filter)
+{
+	return *filter->from || *filter->to;
+}
+
+/* The page's address with the filters; `last` is the one that it goes on behind, NULL: from the newest on. */
+static const char *address(struct request *request, struct history_view *view, const struct history_job *last)
 {
 	cleanup_buffer struct buffer out = {0};
 	const char *between = "?";
@@ -177,30 +192,45 @@ static const char *address(struct request *request, struct history_view *view, i
 		html_url_part(&out, value);
 		between = "&";
 	}
-	if (before)
-		buffer_printf(&out, "%sbefore=%lld", between, (long long)before);
+	if (last)
+		buffer_printf(&out, "%sbefore=%lld", between, (long long)last->submission_id);
+	if (last && has_period(&view->filter))
+		buffer_printf(&out, "&at=%lld", (long long)last->submitted_at_ms);
 	return arena_strdup(request->arena, buffer_string(&out));
 }
 
 /* ---- reading ---- */
 
+static int read_rows(struct request *request, const struct history_view *view, int64_t before, struct history_job **rows, size_t *count)
+{
+	const struct history_filter *filter = &view->filter;
+	const char *name = view->board ? arena_printf(request->arena, "%lld", (long long)view->board->id) : filter->leaderboard;
+	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
+	int64_t viewer = request->viewer.id, most = submissions_per_page + 1;
+	if (!has_period(filter))
+		return database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD : &JOBS, rows, count, request->error,
+			"isiissssi", viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most);
+	int64_t at_ms = query_number(request, "at", filter->until_ms);
+	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
+	return database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD_WITHIN : &JOBS_WITHIN, rows, count, request->error,
+		"isittttissssi", viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode, one_job, filter->gpu,
+		filter->result, most);
+}
+
 static int read_submissions(struct request *request, struct history_view *view)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
-	const struct history_filter *filter = &view->filter;
 	struct history_job *rows;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD : &JOBS, &rows, &count, request->error,
-		"isiisttsssi", request->viewer.id, view->board ? view->board->name : filter->leaderboard, request->viewer.id, before, filter->mode, filter->from_ms,
-		filter->until_ms, *filter->gpu ? filter->gpu : filter->result, filter->gpu, filter->result, (int64_t)submissions_per_page + 1);
+	int rc = read_rows(request, view, before, &rows, &count);
 	if (rc)
 		return rc;
 	view->is_first = before == INT64_MAX;
 	view->count = history_group(request->arena, rows, count, &view->submissions);
-	view->newest = address(request, view, 0);
+	view->newest = address(request, view, NULL);
 	if (view->count > submissions_per_page) {
 		view->count = submissions_per_page;
-		view->older = address(request, view, view->submissions[view->count - 1].jobs->submission_id);
+		view->older = address(request, view, view->submissions[view->count - 1].jobs);
 	}
 	return 0;
 }

@@ -10,7 +10,7 @@ struct history_job {             /* a row of the question: a submission with one
 	const char *gpu, *state, *verdict, *progress; /* gpu NULL: it has no job */
 	double score_ns, score_err_ns;
 	int64_t is_held;             /* it has passed and waits for an admin */
-	int64_t place;               /* where this job stands in the ranking; SQL_NULL_INTEGER if it does not */
+	int64_t place, is_tie;       /* where this job stands in the ranking; SQL_NULL_INTEGER if it does not */
 };
 
 struct history_submission { const struct history_job *jobs; size_t job_count; };
@@ -18,6 +18,7 @@ struct history_submission { const struct history_job *jobs; size_t job_count; };
 struct history_rank {
 	const char *gpu;
 	int64_t place, entries;      /* SQL_NULL_INTEGER: not ranked there, nobody is */
+	int64_t is_tie;
 	double score_ns, score_err_ns;
 	int64_t submission_id;
 };

@@ -15,7 +15,7 @@ static const struct column HOME_COLUMNS[] = {
 	INTEGER(struct home_row, accepting), INTEGER(struct home_row, practice), INTEGER(struct home_row, participants),
 	INTEGER(struct home_row, submissions), TEXT(struct home_row, gpu), INTEGER(struct home_row, entries),
 	INTEGER(struct home_row, place), INTEGER(struct home_row, user_id), TEXT(struct home_row, user),
-	REAL(struct home_row, score_ns),
+	INTEGER(struct home_row, next_place), REAL(struct home_row, score_ns),
 };
 /* A row for each of the first three positions on each device, NULL where nobody has it: naming the positions one by
  * one makes each a single look into ranking_order, however long the ranking is; the order of the tables is fixed, because
@@ -26,7 +26,9 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, g.gpu, "
 	"  IF(top.position = 1, (SELECT e.position FROM ranking e FORCE INDEX (ranking_order) WHERE e.leaderboard_id = l.id "
 	"    AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu ORDER BY e.position DESC LIMIT 1), NULL) AS entries, "
-	"  r.place, r.user_id, u.name AS user, r.score_ns "
+	"  r.place, r.user_id, u.name AS user, "
+	"  IF(top.position = 3, (SELECT n.place FROM ranking n FORCE INDEX (ranking_order) WHERE n.leaderboard_id = l.id "
+	"    AND n.task_version_id = l.task_version_id AND n.gpu = g.gpu AND n.position = 4 LIMIT 1), NULL) AS next_place, r.score_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
@@ -43,8 +45,12 @@ static void add_entry(struct home_gpu *gpu, const struct home_row *row)
 {
 	if (row->entries != SQL_NULL_INTEGER)
 		gpu->entries = row->entries;
-	if (row->user && gpu->top_count < home_top)
-		gpu->top[gpu->top_count++] = (struct home_entry){ row->place, row->user_id, row->user, row->score_ns };
+	if (!row->user || gpu->top_count == home_top)
+		return;
+	struct home_entry *entry = &gpu->top[gpu->top_count++];
+	*entry = (struct home_entry){ row->place, row->user_id, row->next_place == row->place, row->user, row->score_ns };
+	if (entry > gpu->top && entry[-1].place == entry->place)
+		entry->is_tie = entry[-1].is_tie = true;
 }
 
 /* Takes the rows of one device; returns how many. */

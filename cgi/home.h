@@ -12,6 +12,7 @@ enum { home_top = 3 };
 
 struct home_entry {
 	int64_t place, user_id;
+	bool is_tie;                    /* shares its place with a neighbour, who may be the fourth */
 	const char *user;
 	double score_ns;
 };
@@ -51,6 +52,7 @@ struct home_row {
 	int64_t entries;                /* in one row of each device, else SQL_NULL_INTEGER */
 	int64_t place, user_id;
 	const char *user;               /* NULL: nobody has this place */
+	int64_t next_place;             /* of whoever is behind, in the row of the third; else SQL_NULL_INTEGER */
 	double score_ns;
 };
 

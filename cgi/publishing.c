@@ -14,12 +14,16 @@ static int show(struct request *request, struct publishing_form *form)
 {
 	const struct leaderboard *leaderboard = form->leaderboard;
 	struct member *members = NULL;
+	struct removed_member *removed = NULL;
 	form->visibility_error = form_error(request, "visibility");
 	form->frozen_error = form_error(request, "frozen");
 	int rc = publishing_members(request->db, request->arena, leaderboard->id, &members, &form->member_count, request->error);
+	if (!rc)
+		rc = publishing_removed(request->db, request->arena, leaderboard->id, &removed, &form->removed_count, request->error);
 	if (rc)
 		return rc;
 	form->members = members;
+	form->removed = removed;
 	struct page page = page_make(request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
 	if (request_query(request, "done"))
 		page.notice = "It was saved.";
@@ -137,10 +141,17 @@ static int remove_member(struct request *request, const struct leaderboard *lead
 		.typed = name, .button = "Remove the member", .back = arena_printf(request->arena, "/admin/leaderboard/%s/publishing", leaderboard->name),
 	};
 	confirmation_says(request, &question, "While the leaderboard is closed, %s does not see it any more, nor the own submissions there; they stay, and so do "
-		"ranks. A code that is still open lets members come back.", name);
+		"ranks. No invite code lets %s in again before you do so on this page.", name, name);
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	return publishing_remove_member(request->db, request->arena, leaderboard, name, &actor, request->error);
+}
+
+static int readmit(struct request *request, const struct leaderboard *leaderboard, struct publishing *after)
+{
+	(void)after;
+	struct actor actor = actor_of(request);
+	return publishing_readmit(request->db, request->arena, leaderboard, request_form_or(request, "member", ""), &actor, request->error);
 }
 
 /* Each begins with what holds and changes a part of it. */
@@ -149,6 +160,7 @@ static const struct {
 	int (*run)(struct request *request, const struct leaderboard *leaderboard, struct publishing *after);
 } ACTIONS[] = {
 	{ "save", save_all }, { "freeze", freeze_now }, { "lift", lift }, { "publish", publish }, { "remove", remove_member },
+	{ "readmit", readmit },
 };
 
 static int run_action(struct request *request, const struct leaderboard *leaderboard)

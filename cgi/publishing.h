@@ -11,6 +11,7 @@ struct publishing_form {
 	const char *frozen;           /* as typed */
 	bool practice, archived;
 	const struct member *members; size_t member_count; /* of a closed leaderboard */
+	const struct removed_member *removed; size_t removed_count;
 	const char *visibility_error, *frozen_error;       /* sentences, or NULL */
 };
 

@@ -291,11 +291,23 @@ int page_submit(struct request *request)
 	return rc ? rc : show(request, &leaderboard);
 }
 
+/* Browsers end each line of a text field with CR LF, whatever was pasted (HTML, "constructing the entry list"). With LF a template
+ * that was not changed is the template, byte for byte, and what is sent again is what was sent before. */
+static const char *with_plain_lines(struct arena *arena, const char *code)
+{
+	char *plain = arena_strdup(arena, code), *end = plain;
+	for (const char *at = plain; *at; at++)
+		if (at[0] != '\r' || at[1] != '\n')
+			*end++ = *at;
+	*end = '\0';
+	return plain;
+}
+
 /* A file or pasted code, not both: guessing which one was meant would rank the wrong one some day. */
 static int take_source(struct request *request, struct submission_request *submission)
 {
 	const struct upload *upload = request_upload(request, "file");
-	const char *code = request_form_or(request, "code", "");
+	const char *code = with_plain_lines(request->arena, request_form_or(request, "code", ""));
 	if (upload && *code)
 		return fail_field(request->error, "code", "There is a file and pasted code; clear one of them and send the form again.");
 	if (upload) {

@@ -1,6 +1,7 @@
 /* A user's public page. */
 #include "cgi/user_page.h"
 
+#include "cgi/board.h"
 #include "cgi/pages.h"
 #include "lib/format.h"
 #include "lib/quote.h"
@@ -24,7 +25,7 @@ static const struct column USER_COLUMNS[] = {
 	INTEGER(struct user_row, id), TEXT(struct user_row, name), TIME(struct user_row, created_at_ms), TIME(struct user_row, deleted_at_ms),
 	PLACE(COLUMN_TEXT, leaderboard), PLACE(COLUMN_TEXT, gpu), PLACE(COLUMN_TIME, deadline_ms),
 	PLACE(COLUMN_INTEGER, accepting), PLACE(COLUMN_INTEGER, practice), PLACE(COLUMN_TIME, archived_at_ms),
-	PLACE(COLUMN_INTEGER, place), PLACE(COLUMN_INTEGER, entries),
+	PLACE(COLUMN_INTEGER, place), PLACE(COLUMN_INTEGER, is_tie), PLACE(COLUMN_INTEGER, entries),
 	PLACE(COLUMN_REAL, score_ns), PLACE(COLUMN_REAL, score_err_ns), PLACE(COLUMN_INTEGER, submission_id),
 	PLACE(COLUMN_TIME, submitted_at_ms),
 };
@@ -32,7 +33,7 @@ static const struct column USER_COLUMNS[] = {
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, l.name AS leaderboard, r.gpu, "
 	"  l.deadline AS deadline_ms, l.accepting, l.practice, l.archived_at AS archived_at_ms, "
-	"  r.place, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = r.leaderboard_id "
+	"  r.place, " SQL_IS_TIE("r") " AS is_tie, (SELECT e.position FROM ranking e WHERE e.leaderboard_id = r.leaderboard_id "
 	"    AND e.task_version_id = r.task_version_id AND e.gpu = r.gpu ORDER BY e.position DESC LIMIT 1) AS entries, "
 	"  r.score_ns, r.score_err_ns, r.submission_id, r.submitted_at AS submitted_at_ms "
 	"FROM users u LEFT JOIN (ranking r JOIN leaderboards l ON l.id = r.leaderboard_id AND l.task_version_id = r.task_version_id "

@@ -11,7 +11,7 @@
 struct user_place {
 	const char *leaderboard, *gpu;
 	int64_t deadline_ms, accepting, practice, archived_at_ms;
-	int64_t place, entries, submission_id, submitted_at_ms;
+	int64_t place, is_tie, entries, submission_id, submitted_at_ms;
 	double score_ns, score_err_ns;
 };
 

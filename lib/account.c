@@ -89,8 +89,12 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
 	COMMAND("DELETE FROM leaderboard_members WHERE user_id = ?"),
+	COMMAND("DELETE FROM leaderboard_removals WHERE user_id = ?"),
 	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
+	/* What the pages count by name (struct rate_limit in cgi/). */
+	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as ', u.name), CONCAT('make tokens ', u.name), "
+		"CONCAT('export ', u.name), CONCAT('delete account ', u.name), CONCAT('invite code ', u.name)) WHERE u.id = ?"),
 };
 
 /* Where the name stands beside what the user did; by number and name. */

@@ -80,19 +80,10 @@ static const struct { const char *kind, *action, *detail; } KINDS[] = {
 	[PAUSE_QUARANTINE] = { "quarantine", "worker.quarantine", "in quarantine" },
 };
 
-/* The columns of names are ASCII; other text could not be compared with them. */
-static bool is_ascii(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text >= 0x80)
-			return false;
-	return true;
-}
-
 static int lock_worker(struct database *db, struct arena *arena, const struct change *change, struct found *worker,
 	struct error *error)
 {
-	int rc = !is_ascii(change->worker) ? ERROR_NOT_FOUND
+	int rc = !text_is_ascii(change->worker) ? ERROR_NOT_FOUND
 		: database_row(db, arena, &LOCK_WORKER, worker, error, "s", change->worker);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no worker named %s.", quote(arena, change->worker)) : rc;
 }
@@ -101,7 +92,7 @@ static int check_device(struct database *db, struct arena *arena, const struct c
 	struct error *error)
 {
 	struct found device;
-	int rc = !*change->uuid ? 0 : !is_ascii(change->uuid) ? ERROR_NOT_FOUND
+	int rc = !*change->uuid ? 0 : !text_is_ascii(change->uuid) ? ERROR_NOT_FOUND
 		: database_row(db, arena, &DEVICE, &device, error, "is", worker_id, change->uuid);
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "The worker %s has no device %s.", change->worker,
 		quote(arena, change->uuid)) : rc;
@@ -186,7 +177,7 @@ static int resume_body(struct database *db, void *context, struct error *error)
 	const struct change *change = context;
 	struct found worker;
 	int rc = lock_worker(db, arena, change, &worker, error);
-	bool paused = !rc && is_ascii(change->uuid);
+	bool paused = !rc && text_is_ascii(change->uuid);
 	if (paused)
 		rc = database_execute(db, &DELETE_PAUSE, error, "ss", change->worker, change->uuid);
 	if (!rc && (!paused || !database_affected(db)))

@@ -12,12 +12,21 @@
 static const struct column INVITE_COLUMNS[] = {
 	INTEGER(struct invite, id), TEXT(struct invite, code), TEXT(struct invite, note),
 	INTEGER(struct invite, most_uses), INTEGER(struct invite, uses), TIME(struct invite, expires_at_ms),
-	TIME(struct invite, revoked_at_ms), INTEGER(struct invite, expired), TEXT(struct invite, creator),
+	TIME(struct invite, revoked_at_ms), INTEGER(struct invite, expired), INTEGER(struct invite, suspended), TEXT(struct invite, creator),
 	TIME(struct invite, created_at_ms), TEXT(struct invite, leaderboards),
 };
+/* A part of a statement: whoever made a code may invite to this leaderboard. `maker` are columns of users, NULL for codes of
+ * the command. */
+#define SQL_MAY_INVITE(maker, leaderboard) "(" maker ".id IS NULL OR " maker ".deleted_at IS NOT NULL OR (" maker ".banned_at IS NULL AND (" maker \
+	".role = 'admin' OR (" maker ".role = 'creator' AND " leaderboard ".creator_id = " maker ".id))))"
+/* The leaderboards of a code, with its maker. */
+#define OF_CODE "invites c JOIN invite_leaderboards b ON b.invite_id = c.id JOIN leaderboards l ON l.id = b.leaderboard_id " \
+	"LEFT JOIN users maker ON maker.id = c.created_by"
 #define INVITES_WHERE(condition) SELECT(struct invite, INVITE_COLUMNS, \
 	"SELECT i.id, i.code, i.note, i.most_uses, i.uses, i.expires_at AS expires_at_ms, i.revoked_at AS revoked_at_ms, " \
-	"  COALESCE(i.expires_at <= UTC_TIMESTAMP(3), 0) AS expired, u.name AS creator, i.created_at AS created_at_ms, " \
+	"  COALESCE(i.expires_at <= UTC_TIMESTAMP(3), 0) AS expired, " \
+	"  (SELECT COUNT(*) > 0 AND NOT SUM(" SQL_MAY_INVITE("maker", "l") ") FROM " OF_CODE " WHERE c.id = i.id) AS suspended, " \
+	"  u.name AS creator, i.created_at AS created_at_ms, " \
 	"  (SELECT GROUP_CONCAT(l.name ORDER BY l.name SEPARATOR ', ') FROM invite_leaderboards b " \
 	"     JOIN leaderboards l ON l.id = b.leaderboard_id WHERE b.invite_id = i.id) AS leaderboards " \
 	"FROM invites i LEFT JOIN users u ON u.id = i.created_by WHERE " condition)
@@ -26,24 +35,36 @@ static const struct statement INVITES = INVITES_WHERE("? IN (0, i.created_by) OR
 static const struct statement LOCK_CODE = INVITES_WHERE("i.code = ? FOR UPDATE");
 static const struct statement LOCK_ID = INVITES_WHERE("i.id = ? AND ? IN (0, i.created_by) FOR UPDATE");
 
+/* One `?`, the user. */
+#define GIVES_SEAT SQL_MAY_INVITE("maker", "l") " AND NOT EXISTS " \
+	"(SELECT 1 FROM leaderboard_removals gone WHERE gone.leaderboard_id = l.id AND gone.user_id = ?)"
+
 static const struct statement INSERT = COMMAND(
 	"INSERT INTO invites (code, note, most_uses, expires_at, created_by) VALUES (?, ?, ?, ?, ?)");
 static const struct statement INSERT_BOARD = COMMAND(
 	"INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
 static const struct statement REVOKE = COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
+/* Only seats that are free: one that is being taken away at this moment would be waited for, and given back. */
 static const struct statement SEAT = COMMAND(
-	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT leaderboard_id, ? FROM invite_leaderboards WHERE invite_id = ?");
+	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM " OF_CODE " JOIN users u ON u.id = ? "
+	"WHERE c.id = ? AND " GIVES_SEAT " AND NOT EXISTS (SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id AND m.user_id = u.id)");
 static const struct statement COUNT_USE = COMMAND("UPDATE invites SET uses = uses + 1 WHERE id = ?");
 
 static const struct column BOARD_COLUMNS[] = { TEXT(struct invite_board, name) };
 static const struct statement BOARDS = SELECT(struct invite_board, BOARD_COLUMNS,
-	"SELECT l.name FROM invite_leaderboards b JOIN leaderboards l ON l.id = b.leaderboard_id WHERE b.invite_id = ? ORDER BY l.name");
+	"SELECT l.name FROM invite_leaderboards b JOIN leaderboards l ON l.id = b.leaderboard_id "
+	"JOIN leaderboard_members m ON m.leaderboard_id = l.id AND m.user_id = ? WHERE b.invite_id = ? ORDER BY l.name");
 
-struct missing { int64_t count; };
-static const struct column MISSING_COLUMNS[] = { INTEGER(struct missing, count) };
+/* Leaderboards of a code that the user is no member of yet: all, those that it gives a seat in, those that the user was removed from. */
+struct missing { int64_t count, seats, removed; };
+static const struct column MISSING_COLUMNS[] = {
+	INTEGER(struct missing, count), INTEGER(struct missing, seats), INTEGER(struct missing, removed),
+};
 static const struct statement MISSING = SELECT(struct missing, MISSING_COLUMNS,
-	"SELECT COUNT(*) AS count FROM invite_leaderboards b WHERE b.invite_id = ? AND NOT EXISTS "
-	"(SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = b.leaderboard_id AND m.user_id = ?)");
+	"SELECT COUNT(*) AS count, COALESCE(SUM(" GIVES_SEAT "), 0) AS seats, "
+	"  COALESCE(SUM(EXISTS (SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = l.id AND r.user_id = ?)), 0) AS removed "
+	"FROM " OF_CODE " WHERE c.id = ? AND NOT EXISTS "
+	"(SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id AND m.user_id = ?)");
 
 const char *invite_state(const struct invite *invite)
 {
@@ -51,6 +72,8 @@ const char *invite_state(const struct invite *invite)
 		return "revoked";
 	if (invite->expired)
 		return "expired";
+	if (invite->suspended)
+		return "suspended";
 	return invite->most_uses != SQL_NULL_INTEGER && invite->uses >= invite->most_uses ? "used up" : "open";
 }
 
@@ -166,6 +189,7 @@ static int refuse(const struct invite *invite, struct error *error)
 	static const struct { const char *state, *sentence; } refusals[] = {
 		{ "revoked", "This code was revoked; ask whoever gave it to you for another." },
 		{ "expired", "This code has expired; ask whoever gave it to you for another." },
+		{ "suspended", "Whoever made this code may not invite any more; ask an admin for another." },
 		{ "used up", "This code was used as often as it may be; ask whoever gave it to you for another." },
 	};
 	for (size_t i = 0; i < COUNT(refusals); i++)
@@ -174,23 +198,42 @@ static int refuse(const struct invite *invite, struct error *error)
 	return 0;
 }
 
+/* It is open, and still not for this user. */
+static int refuse_seat(const struct missing *missing, struct error *error)
+{
+	if (missing->seats)
+		return 0;
+	return missing->removed ? fail_field(error, "code", "You were removed from the leaderboard that this code is for, so it does not let you in; "
+		"ask the leaderboard’s creator.") : fail_field(error, "code", "Whoever made this code may not invite to what is left of its leaderboards any more; "
+		"ask an admin for another.");
+}
+
+/* The user is a member of some of its leaderboards at most. */
+static int take_seats(struct database *db, const struct redeeming *redeeming, const struct invite *invite, const struct missing *missing,
+	struct error *error)
+{
+	int rc = refuse(invite, error);
+	if (!rc)
+		rc = refuse_seat(missing, error);
+	if (!rc)
+		rc = database_execute(db, &SEAT, error, "iii", redeeming->user_id, invite->id, redeeming->user_id);
+	return rc ? rc : database_execute(db, &COUNT_USE, error, "i", invite->id);
+}
+
 static int redeem(struct database *db, void *context, struct error *error)
 {
 	struct redeeming *redeeming = context;
 	struct invite invite;
 	struct missing missing;
+	int64_t user = redeeming->user_id;
 	int rc = database_row(db, redeeming->arena, &LOCK_CODE, &invite, error, "s", redeeming->code);
 	if (rc == ERROR_NOT_FOUND)
 		return fail_field(error, "code", "There is no such code; look whether all of it was copied.");
 	if (!rc)
-		rc = database_row(db, redeeming->arena, &MISSING, &missing, error, "ii", invite.id, redeeming->user_id);
+		rc = database_row(db, redeeming->arena, &MISSING, &missing, error, "iiii", user, user, invite.id, user);
 	if (!rc && missing.count)
-		rc = refuse(&invite, error);
-	if (!rc && missing.count)
-		rc = database_execute(db, &SEAT, error, "ii", redeeming->user_id, invite.id);
-	if (!rc && missing.count)
-		rc = database_execute(db, &COUNT_USE, error, "i", invite.id);
-	return rc ? rc : database_rows(db, redeeming->arena, &BOARDS, &redeeming->boards, &redeeming->count, error, "i", invite.id);
+		rc = take_seats(db, redeeming, &invite, &missing, error);
+	return rc ? rc : database_rows(db, redeeming->arena, &BOARDS, &redeeming->boards, &redeeming->count, error, "ii", user, invite.id);
 }
 
 int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id, struct invite_board **boards,

@@ -14,11 +14,13 @@ struct invite {
 	int64_t uses;
 	int64_t expires_at_ms, revoked_at_ms; /* TIME_NULL: never, not */
 	int64_t expired;
+	int64_t suspended;             /* its maker may invite to none of its leaderboards any more */
 	const char *creator;           /* NULL: the account is gone */
 	int64_t created_at_ms;
 };
 
-/* "open", "used up", "expired" or "revoked". */
+/* "open", "used up", "expired", "revoked", or "suspended": whoever made it was banned, or has not the role any more. That ends
+ * with the ban; a code of an account that was deleted goes on working until an admin revokes it. */
 const char *invite_state(const struct invite *invite);
 
 struct invite_request {
@@ -41,8 +43,9 @@ int invites_list(struct database *db, struct arena *arena, int64_t creator_id, s
 int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id, const struct actor *actor,
 	struct error *error);
 
-/* Makes the user a member of each of its leaderboards. A use counts only where he was not one of all of them already.
- * ERROR_INPUT with field code when there is no such code, or it is used up, expired or revoked. */
+/* Makes the user a member of those of its leaderboards to which its maker may still invite, and which the user was not
+ * removed from (lib/publishing.h); `boards` are those of them that the user is a member of now. A use counts only where there
+ * was a seat to give. ERROR_INPUT with field code when there is no such code, it is not open, or it gives this user no seat. */
 struct invite_board { const char *name; };
 int invite_redeem(struct database *db, struct arena *arena, const char *code, int64_t user_id, struct invite_board **boards,
 	size_t *count, struct error *error);

@@ -23,7 +23,8 @@ static const struct statement STORE = COMMAND(
 	"archived_at = IF(?, COALESCE(archived_at, UTC_TIMESTAMP(3)), NULL), updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
 static const struct statement SEAT_AUTHORS = COMMAND(
 	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
-	"SELECT DISTINCT leaderboard_id, user_id FROM submissions WHERE leaderboard_id = ? AND NOT dry_run");
+	"SELECT DISTINCT s.leaderboard_id, s.user_id FROM submissions s WHERE s.leaderboard_id = ? AND NOT s.dry_run AND NOT EXISTS "
+	"(SELECT 1 FROM leaderboard_removals r WHERE r.leaderboard_id = s.leaderboard_id AND r.user_id = s.user_id)");
 
 enum { members_most = 1000 };
 static const struct column MEMBER_COLUMNS[] = {
@@ -33,8 +34,23 @@ static const struct statement MEMBERS = SELECT(struct member, MEMBER_COLUMNS,
 	"SELECT u.name, m.joined_at AS joined_at_ms, (SELECT COUNT(*) FROM submissions s WHERE s.user_id = m.user_id "
 	"  AND s.leaderboard_id = m.leaderboard_id AND NOT s.dry_run) AS submissions "
 	"FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? ORDER BY u.name LIMIT ?");
-static const struct statement REMOVE = COMMAND(
-	"DELETE m FROM leaderboard_members m JOIN users u ON u.id = m.user_id WHERE m.leaderboard_id = ? AND u.name = ?");
+static const struct column REMOVED_COLUMNS[] = { TEXT(struct removed_member, name), TIME(struct removed_member, removed_at_ms) };
+static const struct statement REMOVED = SELECT(struct removed_member, REMOVED_COLUMNS,
+	"SELECT u.name, r.removed_at AS removed_at_ms FROM leaderboard_removals r JOIN users u ON u.id = r.user_id "
+	"WHERE r.leaderboard_id = ? ORDER BY u.name LIMIT ?");
+
+/* A member is moved from one table to the other. What forbids a seat is there before the seat goes: who enters a code at the
+ * same moment reads it first. */
+#define MOVE(into, from) COMMAND("INSERT IGNORE INTO " into " (leaderboard_id, user_id) SELECT f.leaderboard_id, f.user_id FROM " from " f " \
+	"JOIN users u ON u.id = f.user_id WHERE f.leaderboard_id = ? AND u.name = ?")
+#define TAKE(from) COMMAND("DELETE f FROM " from " f JOIN users u ON u.id = f.user_id WHERE f.leaderboard_id = ? AND u.name = ?")
+static const struct statement ADD_REMOVAL = MOVE("leaderboard_removals", "leaderboard_members"), TAKE_SEAT = TAKE("leaderboard_members"),
+	ADD_SEAT = MOVE("leaderboard_members", "leaderboard_removals"), TAKE_REMOVAL = TAKE("leaderboard_removals");
+static const struct move {
+	const struct statement *into, *from;
+	const char *whom, *action, *what_became;
+} REMOVE = { &ADD_REMOVAL, &TAKE_SEAT, "member", "leaderboard.remove", "is no member any more" },
+	READMIT = { &ADD_SEAT, &TAKE_REMOVAL, "removed member", "leaderboard.readmit", "is a member again" };
 
 struct change {
 	struct arena *arena;
@@ -121,26 +137,47 @@ int publishing_members(struct database *db, struct arena *arena, int64_t leaderb
 	return database_rows(db, arena, &MEMBERS, members, count, error, "ii", leaderboard_id, (int64_t)members_most);
 }
 
-struct removal { const struct change *change; const char *name; };
-
-static int remove_one(struct database *db, void *context, struct error *error)
+int publishing_removed(struct database *db, struct arena *arena, int64_t leaderboard_id, struct removed_member **removed, size_t *count,
+	struct error *error)
 {
-	const struct removal *removal = context;
-	const struct change *change = removal->change;
+	return database_rows(db, arena, &REMOVED, removed, count, error, "ii", leaderboard_id, (int64_t)members_most);
+}
+
+struct moving { const struct change *change; const struct move *move; const char *name; };
+
+static int move_one(struct database *db, void *context, struct error *error)
+{
+	const struct moving *moving = context;
+	const struct move *move = moving->move;
+	const struct change *change = moving->change;
 	const char *board = change->leaderboard->name;
-	int rc = database_execute(db, &REMOVE, error, "is", change->leaderboard->id, removal->name);
+	int rc = database_execute(db, move->into, error, "is", change->leaderboard->id, moving->name);
+	if (!rc)
+		rc = database_execute(db, move->from, error, "is", change->leaderboard->id, moving->name);
 	if (!rc && !database_affected(db))
-		return fail(error, ERROR_NOT_FOUND, "%s has no member named %s.", board, removal->name);
-	return rc ? rc : audit(db, change->actor->id, change->actor->name, change->actor->address, "leaderboard.remove", board,
-		arena_printf(change->arena, "%s is no member any more", removal->name), error);
+		return fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", board, move->whom, moving->name);
+	return rc ? rc : audit(db, change->actor->id, change->actor->name, change->actor->address, move->action, board,
+		arena_printf(change->arena, "%s %s", moving->name, move->what_became), error);
+}
+
+static int move_member(struct database *db, const struct change *change, const struct move *move, const char *name, struct error *error)
+{
+	struct moving moving = { change, move, name };
+	/* The column is ASCII; what is no name is not worth a question. */
+	return text_is_user_name(name) ? database_transaction(db, move_one, &moving, error)
+		: fail(error, ERROR_NOT_FOUND, "%s has no %s named %s.", change->leaderboard->name, move->whom, quote(change->arena, name));
 }
 
 int publishing_remove_member(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
 	const struct actor *actor, struct error *error)
 {
 	struct change change = { .arena = arena, .leaderboard = leaderboard, .actor = actor };
-	struct removal removal = { &change, name };
-	/* The column is ASCII; what is no name is not worth a question. */
-	return text_is_user_name(name) ? database_transaction(db, remove_one, &removal, error)
-		: fail(error, ERROR_NOT_FOUND, "%s has no member named %s.", leaderboard->name, quote(arena, name));
+	return move_member(db, &change, &REMOVE, name, error);
+}
+
+int publishing_readmit(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
+	const struct actor *actor, struct error *error)
+{
+	struct change change = { .arena = arena, .leaderboard = leaderboard, .actor = actor };
+	return move_member(db, &change, &READMIT, name, error);
 }

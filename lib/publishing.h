@@ -23,8 +23,16 @@ struct member { const char *name; int64_t joined_at_ms, submissions; };
 int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id, struct member **members, size_t *count,
 	struct error *error);
 
-/* Takes a member's seat, with an audit entry. ERROR_NOT_FOUND when there is none of that name. */
+/* Those who were removed: no invite code, and no closing of the leaderboard, makes members of them again. */
+struct removed_member { const char *name; int64_t removed_at_ms; };
+int publishing_removed(struct database *db, struct arena *arena, int64_t leaderboard_id, struct removed_member **removed, size_t *count,
+	struct error *error);
+
+/* Takes a member's seat, or gives it back to one who was removed, with an audit entry. ERROR_NOT_FOUND when there is none of
+ * that name. */
 int publishing_remove_member(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
+	const struct actor *actor, struct error *error);
+int publishing_readmit(struct database *db, struct arena *arena, const struct leaderboard *leaderboard, const char *name,
 	const struct actor *actor, struct error *error);
 
 #endif

@@ -3,7 +3,9 @@
 ALTER TABLE submissions
   ADD COLUMN IF NOT EXISTS note VARCHAR(500) NOT NULL DEFAULT '' COMMENT 'of its author to himself; for him and admins',
   ADD COLUMN IF NOT EXISTS withdrawn_at DATETIME(3) NULL COMMENT 'by its author: it is not ranked',
-  ADD KEY IF NOT EXISTS submissions_user (user_id, id);
+  ADD KEY IF NOT EXISTS submissions_user (user_id, id),
+  ADD KEY IF NOT EXISTS submissions_user_time (user_id, submitted_at),
+  ADD KEY IF NOT EXISTS submissions_history_time (user_id, leaderboard_id, submitted_at);
 
 -- As it was when the job came into the ranking; later changes are not written here.
 ALTER TABLE jobs

@@ -24,6 +24,17 @@ CREATE TABLE IF NOT EXISTS leaderboard_members (
   CONSTRAINT leaderboard_members_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB;
 
+-- Who was removed: no code makes a member of them again before the leaderboard's creator lets them back in.
+CREATE TABLE IF NOT EXISTS leaderboard_removals (
+  leaderboard_id BIGINT UNSIGNED NOT NULL,
+  user_id        BIGINT UNSIGNED NOT NULL,
+  removed_at     DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3),
+  PRIMARY KEY (leaderboard_id, user_id),
+  KEY leaderboard_removals_user (user_id),
+  CONSTRAINT leaderboard_removals_leaderboard FOREIGN KEY (leaderboard_id) REFERENCES leaderboards (id) ON DELETE CASCADE,
+  CONSTRAINT leaderboard_removals_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
+) ENGINE = InnoDB;
+
 -- Codes that make members. They are kept as they are, so that whoever made one can look it up and hand it on; all that
 -- one gives is a seat, and it can be revoked.
 CREATE TABLE IF NOT EXISTS invites (

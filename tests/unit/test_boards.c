@@ -78,6 +78,7 @@ static struct home_row place(const char *name, const char *gpu, int64_t number, 
 	row.place = number;
 	row.user = user;
 	row.entries = number == 1 ? 40 : SQL_NULL_INTEGER;
+	row.next_place = SQL_NULL_INTEGER;
 	return row;
 }
 
@@ -133,6 +134,7 @@ static void devices_keep_their_order_and_their_first_places(void **state)
 	assert_string_equal(a->gpus[0].name, "H200");
 	assert_int_equal(a->gpus[0].top_count, 3);
 	assert_int_equal(a->gpus[0].entries, 40);
+	assert_true(a->gpus[0].top[0].is_tie && a->gpus[0].top[1].is_tie && !a->gpus[0].top[2].is_tie);
 	assert_string_equal(a->gpus[0].top[2].user, "cyd");
 	assert_int_equal(a->gpus[0].top[2].place, 3);
 	assert_string_equal(a->gpus[1].name, "CPU");

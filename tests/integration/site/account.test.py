@@ -12,12 +12,12 @@ import re
 import struct
 import subprocess
 import sys
-import threading
 import time
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
+from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -201,42 +201,6 @@ def the_session_of_an_account_that_is_gone_is_none():
 	equal((token_hash != "", ada.get("/account").status), (True, 200))
 
 
-class Held:
-	"""A transaction that has done something to a user and has not ended: others wait for its row."""
-	def __init__(self, statement):
-		self.program = subprocess.Popen(["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "-n", "podium"],
-			stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-		self.program.stdin.write(f"BEGIN; {statement}; SELECT 'held';\n")
-		self.program.stdin.flush()
-		equal(self.program.stdout.readline(), "held\n")
-
-	def wait_for_others(self, count=1):
-		end = time.time() + 60
-		while number_of("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") < count:
-			assert time.time() < end, "nobody waits"
-			time.sleep(0.3)  # InnoDB gives its former answer to who asks again within a tenth of a second
-
-	def commit(self):
-		self.program.communicate("COMMIT;\n")
-
-
-def beside(*calls):
-	"""Starts each call in a thread of its own; gives what gives their results."""
-	results = [None] * len(calls)
-
-	def run_one(index):
-		results[index] = calls[index]()
-	threads = [threading.Thread(target=run_one, args=(index,)) for index in range(len(calls))]
-	for thread in threads:
-		thread.start()
-
-	def join():
-		for thread in threads:
-			thread.join()
-		return results
-	return join
-
-
 @test
 def a_login_with_a_password_that_is_changed_meanwhile_is_none():
 	client = Client(site.url)
@@ -244,7 +208,7 @@ def a_login_with_a_password_that_is_changed_meanwhile_is_none():
 	for change, undo in (("password_hash = CONCAT(password_hash, 'x')", "password_hash = LEFT(password_hash, LENGTH(password_hash) - 1)"),
 			("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"), ("deleted_at = UTC_TIMESTAMP(3)", "deleted_at = NULL")):
 		before = number_of("SELECT COUNT(*) FROM sessions")
-		held = Held(f"UPDATE users SET {change} WHERE name = 'carol'")
+		held = Held(site, f"UPDATE users SET {change} WHERE name = 'carol'")
 		join = beside(lambda: client.post("/login", [("name", "carol"), ("password", PASSWORD)], csrf=token))
 		held.wait_for_others()
 		held.commit()
@@ -266,7 +230,7 @@ def two_admins_who_end_each_other_at_once_leave_one():
 			if client.get("/account").status != 200:
 				equal(client.post("/login", [("name", name), ("password", PASSWORD)]).status, 303)
 		tokens = [client.csrf("/account") for client in (admin, second)]
-		held = Held("UPDATE users SET created_at = created_at WHERE name IN ('second', 'root-of-all')")
+		held = Held(site, "UPDATE users SET created_at = created_at WHERE name IN ('second', 'root-of-all')")
 		join = beside(lambda: admin.post(path.format("second"), fields("second"), csrf=tokens[0]),
 			lambda: second.post(path.format("root-of-all"), fields("root-of-all"), csrf=tokens[1]))
 		held.wait_for_others(2)
@@ -385,6 +349,7 @@ def leave_traces():
 		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 0, X'{content[:20]}' FROM artifacts;
 		INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 1, X'{content[20:]}' FROM artifacts;
 		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'other';
+		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'small';
 		INSERT INTO invites (code, note, created_by) VALUES ('code-of-ada', 'for my class', {number});
 		INSERT INTO announcements (text, from_at, until_at, made_by) VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
 		INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
@@ -415,7 +380,8 @@ def the_export_has_every_submission_with_its_source_and_nothing_of_others():
 	equal([(one["stage"], one["mean_ns"]) for one in first["cases"]], [("test", None), ("ranked", 5000.0)])
 	equal((first["note"], base64.b64decode(first["cases"][1]["samples_base64"])), ("my <note>", struct.pack("<3f", 1.5, 2.5, 3.5)))
 	equal([(one["submission"], one["name"], base64.b64decode(one["content_base64"])) for one in data["files"]], [(numbers[0], "profile-1.ncu-rep", b"a profile")])
-	equal([(one["leaderboard"]) for one in data["seats"]], ["other"])
+	equal([one["leaderboard"] for one in data["seats"]], ["other"])
+	equal([one["leaderboard"] for one in data["removals"]], ["small"])
 	equal([(one["code"], one["note"]) for one in data["invites_made"]], [("code-of-ada", "for my class")])
 	equal([one["text"] for one in data["announcements_made"]], ["ada announces"])
 	equal([(one["action"], one["address"]) for one in data["audit_log_by_you"]], [("invite.create", "192.0.2.1")])
@@ -590,12 +556,13 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 @test
 def what_was_left_beside_is_gone_with_it_too():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
-	for table, column in (("password_links", "user_id"), ("leaderboard_members", "user_id"), ("user_days", "user_id"), ("uploads", "creator_id")):
+	for table, column in (("password_links", "user_id"), ("leaderboard_members", "user_id"), ("leaderboard_removals", "user_id"), ("user_days", "user_id"), ("uploads", "creator_id")):
 		equal((table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")), (table, 0))
 	equal(number_of("SELECT COUNT(*) FROM artifacts"), 0)
 	equal(number_of("SELECT COUNT(*) FROM measurements WHERE report IS NOT NULL"), 0)
 	equal(sql("SELECT made_by, text FROM announcements"), [[f"deleted-user-{number}", "ada announces"]])
 	equal(sql("SELECT code, note FROM invites"), [["code-of-ada", ""]])
+	equal([subject for (subject,) in sql("SELECT subject FROM rate_limits") if subject.endswith(" ada")], [])
 	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
 	lines = "SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"

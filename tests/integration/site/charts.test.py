@@ -303,6 +303,36 @@ def ones_own_line_and_rows_are_marked_also_behind_the_first_ten():
 	contains(shown(me, "/leaderboard/own?view=shapes&gpu=A100").words(), "user-09 10th 1.090 µs me 12th (you) 3.000 µs")
 	lacks(shown(anyone, "/leaderboard/own?view=shapes&gpu=A100").words(), "(you)")
 	contains(shown(me, "/leaderboard/own?view=gpus").words(), "me (you) 3.000 µs 12th 1.500 µs 1st, 2.00× faster none")
+	# Who is among the first ten of no device stands behind them, for himself alone.
+	late = Client(site.url)
+	equal(late.post("/register", [("name", "late"), ("password", "a long password")], form="/register").status, 303)
+	lacks(shown(late, "/leaderboard/own?view=gpus").words(), "late (you)")
+	ranked("own", "late", "A100", 5000, [5000])
+	command("ranking", "rebuild", "own")
+	mine = shown(late, "/leaderboard/own?view=gpus")
+	contains(mine.words(), "late (you) 5.000 µs 13th none none")
+	contains(mine.words(), "the most devices and you, and their best time")
+	equal(len(re.findall(r"<tr[ >]", mine.text)), 12)
+	for client in (anyone, me):
+		lacks(shown(client, "/leaderboard/own?view=gpus").words(), "late")
+
+
+@test
+def ties_are_ties_in_every_view():
+	load("level")
+	for name, score in (("ada", 1000), ("bob", 1000), ("cyd", 2000), ("dora", 2000)):
+		ranked("level", name, "H200", score, [score])
+	command("ranking", "rebuild", "level")
+	contains(page_of("/leaderboard/level?view=live")[0].words(), "1 tie ada 1.000 µs 1 tie bob 1.000 µs 3 tie cyd 2.000 µs +100.0 % 3 tie dora")
+	contains(page_of("/leaderboard/level?view=gpus")[0].words(), "1.000 µs 1st in a tie none")
+	contains(page_of("/leaderboard/level?view=shapes&gpu=H200")[0].words(), "ada 1st in a tie 1.000 µs bob 1st in a tie 1.000 µs cyd 3rd in a tie 2.000 µs")
+	contains(page_of("/")[0].words(), "1 ada tie 1.000 µs 1 bob tie 1.000 µs 3 cyd tie 2.000 µs")
+	contains(page_of("/user/dora")[0].words(), "level H200 3 tie of 4")
+	contains(page_of("/user/bob")[0].words(), "1 tie level on H200 of 4")
+	ranked("level", "dora", "H200", 1900, [1900])
+	command("ranking", "rebuild", "level")
+	for path, words in (("/", "3 dora 1.900 µs"), ("/user/cyd", "level H200 4 of 4"), ("/leaderboard/level?view=live", "3 dora 1.900 µs +90.0 % 4 cyd")):
+		contains(page_of(path)[0].words(), words)
 
 
 @test

@@ -177,7 +177,7 @@ def what_people_lose_by_publishing_is_said_and_members_are_named():
 	asks(admin, address, [("action", "freeze")], state, ["The public ranking stands still", "until the freeze is lifted"])
 	asks(admin, address, [("action", "lift")], state, ["is ranked and seen by everybody at once, which cannot be unseen"])
 	asks(admin, address, [("visibility", "closed")], state, ["Only its members see it from now on"])
-	asks(admin, address, [("action", "remove"), ("member", "bob")], "SELECT COUNT(*) FROM leaderboard_members", ["Remove bob from small?", "does not see it any more"], typed="bob")
+	asks(admin, address, [("action", "remove"), ("member", "bob")], "SELECT COUNT(*) FROM leaderboard_members", ["Remove bob from small?", "does not see it any more", "No invite code lets bob in again"], typed="bob")
 	asks(admin, address, [("visibility", "hidden"), ("archived", "1")], state,
 		["its authors do not see their own submissions on it", "It takes no submissions any more and leaves the front page for the archive."])
 	# What gives and takes nothing away asks nothing.

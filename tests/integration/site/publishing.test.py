@@ -391,6 +391,63 @@ def a_member_who_is_removed_sees_it_no_more():
 	contains(value("SELECT detail FROM audit_log WHERE action = 'leaderboard.remove'"), "eve is no member any more")
 
 
+@test
+def a_member_who_was_removed_comes_back_when_the_creator_says_so_and_by_no_code():
+	ok(invite(carl, "first"))
+	refused = join(eve, newest_code())
+	equal(refused.status, 422)
+	contains(whole(refused).words(), "You were removed from the leaderboard that this code is for")
+	equal(value("SELECT uses FROM invites ORDER BY id DESC LIMIT 1"), "0")
+	make_board(carl, "third")
+	ok(publish(carl, "third", visibility="closed"))
+	ok(invite(carl, "first", "third"))
+	equal(ok(join(eve, newest_code())).location, "/leaderboard/third")
+	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "third")], [404, 200])
+	# Nor by what makes members of authors when a leaderboard is closed.
+	sql("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode) SELECT l.id, l.task_version_id, u.id, 'a.py', s.sha256, 'test' "
+		"FROM leaderboards l JOIN users u ON u.name IN ('eve', 'ada') JOIN (SELECT sha256 FROM submissions LIMIT 1) s WHERE l.name = 'first'")
+	ok(publish(carl, "first", visibility="public"))
+	equal(eve.get("/leaderboard/first").status, 200)
+	ok(publish(carl, "first", visibility="closed"))
+	equal([client.get("/leaderboard/first").status for client in (eve, ada)], [404, 200])
+	equal(publish(dora, "first", action="readmit", member="eve").status, 404)  # she does not see the leaderboard
+	for nobody in ("bob", "é", ""):
+		equal((nobody, publish(carl, "first", action="readmit", member=nobody).status), (nobody, 404))
+	contains(whole(carl.get("/admin/leaderboard/first/publishing")).words(), "No invite code makes them members again. eve")
+	ok(publish(carl, "first", action="readmit", member="eve"))
+	equal(eve.get("/leaderboard/first").status, 200)
+	equal(sql("SELECT * FROM leaderboard_removals"), [])
+	equal(sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'leaderboard.readmit'"), [["carl", "first", "eve is a member again"]])
+	sql("DELETE s FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id AND l.name = 'first'")
+
+
+@test
+def a_code_lets_nobody_in_while_its_maker_may_not_invite():
+	ok(invite(carl, "second"))
+	code = newest_code()
+	for change, back in (("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"), ("role = 'participant'", "role = 'creator'")):
+		sql(f"UPDATE users SET {change} WHERE name = 'carl'")
+		refused = join(bob, code)
+		equal((change, refused.status), (change, 422))
+		contains(whole(refused).words(), "Whoever made this code may not invite any more")
+		equal(ok(join(eve, code)).location, "/leaderboard/second")  # a seat stays
+		contains(whole(admin.get("/admin/invites")).words(), "suspended second")
+		sql(f"UPDATE users SET {back} WHERE name = 'carl'")
+	equal(bob.get("/leaderboard/second").status, 404)
+	# An admin's codes are for everybody's leaderboards; with the role of a creator they are for his own.
+	ok(invite(admin, "second", "third"))
+	wide = newest_code()
+	sql("UPDATE users SET role = 'creator' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN users u ON u.name = 'root-of-all' SET l.creator_id = u.id WHERE l.name = 'third'")
+	equal(ok(join(bob, wide)).location, "/leaderboard/third")
+	refused = join(bob, wide)
+	equal(refused.status, 422)
+	contains(whole(refused).words(), "may not invite to what is left of its leaderboards any more")
+	equal(value("SELECT uses FROM invites ORDER BY id DESC LIMIT 1"), "1")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE leaderboards l JOIN users u ON u.name = 'carl' SET l.creator_id = u.id WHERE l.name = 'third'")
+	ok(join(bob, code))
+	equal(bob.get("/leaderboard/second").status, 200)
+
+
 # ---- freeze ----
 
 @test

@@ -167,7 +167,9 @@ def who_has_sent_20000_waits_no_longer_than_others():
 	count, first, last = map(int, sql("SELECT COUNT(*), MIN(s.id), MAX(s.id) FROM submissions s JOIN users u ON u.id = s.user_id "
 		"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE u.name = 'user1' AND l.name = 'bench'")[0])
 	equal(count > 20000, True)
-	for address in ("/leaderboard/bench/mine", "/mine", f"/mine?before={last - 50000}", "/mine?mode=ranked", "/mine?gpu=H200", "/mine?leaderboard=bench",
+	day = sql(f"SELECT DATE(submitted_at) FROM submissions WHERE id = {first}")[0][0]
+	for address in (f"/mine?to={day}", f"/mine?from={day}", f"/mine?from={day}&to={day}&mode=ranked", f"/leaderboard/bench/mine?to={day}",
+			f"/leaderboard/bench/mine?from={day}&to={day}", "/leaderboard/bench/mine", "/mine", f"/mine?before={last - 50000}", "/mine?mode=ranked", "/mine?gpu=H200", "/mine?leaderboard=bench",
 			"/mine?result=passed", f"/compare?a={first}", f"/compare?b={last}", f"/compare?a={first}&b={last}", f"/submission/{last}",
 			f"/submission/{last}/status", "/leaderboard/bench/submit", "/submit"):
 		selects = [question for question in questions_of("user1", address) if question.lstrip("( ").startswith("SELECT")]

@@ -1,0 +1,216 @@
+// With scripts off: what no other scene does without them. Each scene is a way through the pages that somebody goes by links,
+// buttons and fields alone; nothing on them waits for a script.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RIGHT, RUN_LIMIT_MS, scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+
+test.after(closeBrowser);
+
+// A button that is there and does nothing without a script is hidden, or it would be pressed in vain.
+async function waitsForNoScript(page) {
+	assert.equal(await page.locator('button[type=button]:visible, [onclick], a[href="#"], a[href^="javascript:"]').count(), 0, page.url());
+	assert.equal(await page.locator('form:not([action]):not([method])').count(), 0, page.url());
+}
+
+async function go(page, link) {
+	await page.locator('main').getByRole('link', { name: link }).first().click();
+	await page.waitForLoadState();
+	await waitsForNoScript(page);
+}
+
+async function press(page, button) {
+	await page.locator('main').getByRole('button', { name: button }).first().click();
+	await page.waitForLoadState();
+	await waitsForNoScript(page);
+}
+
+// Past what nginx keeps for a second for those who are not logged in.
+let visits = 0;
+const fresh = (path) => `${path}${path.includes('?') ? '&' : '?'}fresh=${visits++}`;
+
+async function plainly(come) {
+	const page = await come({ scripts: false });
+	page.setDefaultTimeout(RUN_LIMIT_MS);
+	return page;
+}
+
+// A leaderboard of its own with one ranked result of its own author.
+async function furnish(come, board) {
+	const admin = await plainly(come), author = await plainly(come), name = `author-of-${board}`;
+	await logInAsAdmin(admin);
+	await createLeaderboard(admin, board);
+	await register(author, name);
+	const number = await submit(author, board, { code: RIGHT, mode: 'Ranked' });
+	assert.equal(await verdictOf(author), 'passed');
+	return { admin, author, name, number };
+}
+
+scene('a visitor goes from the front page through the views of a leaderboard, its exports, its author and the queue', async (come) => {
+	const { name } = await furnish(come, 'seen'), page = await plainly(come);
+	await page.goto(fresh('/'));
+	await waitsForNoScript(page);
+	await page.locator('.card', { has: page.getByRole('link', { name: 'seen', exact: true }) }).getByRole('link', { name: /^(CPU|H200)$/ }).click();
+	await page.waitForURL(/\/leaderboard\/seen\?gpu=/);
+	await waitsForNoScript(page);
+	await page.getByRole('row', { name }).first().waitFor();
+	const here = page.url();
+	for (const [link, words] of [['Each shape by itself', 'Shape 1'], ['All devices side by side', 'their best time on each'], ['For a projector', 'Newest record']]) {
+		await go(page, link);
+		await page.getByText(words).first().waitFor();
+		await page.goto(here);
+	}
+	for (const [link, type] of [['JSON', 'application/json'], ['CSV', 'text/csv'], ['feed', 'application/atom+xml']]) {
+		const answer = await page.request.get(await page.locator('main').getByRole('link', { name: link, exact: true }).getAttribute('href'));
+		assert.equal(answer.status(), 200);
+		assert.ok(answer.headers()['content-type'].startsWith(type), `${link}: ${answer.headers()['content-type']}`);
+		assert.ok((await answer.text()).includes(name));
+	}
+	await page.getByText('A badge for other pages').click();
+	await page.getByText('[![seen on').waitFor();
+	await page.goto(fresh(`/user/${name}`));
+	await waitsForNoScript(page);
+	await page.getByRole('row', { name: /^seen/ }).waitFor();
+	await page.getByText('The weeks as a table').click();
+	await page.getByRole('region', { name: 'Submissions by week' }).waitFor();
+	await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Queue' }).click();
+	await page.getByRole('heading', { name: 'Queue' }).waitFor();
+	await waitsForNoScript(page);
+});
+
+scene('a participant starts from the template, is remembered, notes, finds and downloads what was sent', async (come) => {
+	const { author, number } = await furnish(come, 'worked');
+	await author.goto('/leaderboard/worked/submit');
+	await author.getByText(`Mode and devices are those of submission ${number}`).waitFor();
+	assert.equal(await author.getByRole('radio', { name: /^Ranked/ }).isChecked(), true);
+	await go(author, /^into the form/);
+	assert.equal(await author.getByLabel('or pasted code').inputValue(), WRONG);
+	await author.getByRole('radio', { name: /^Test/ }).check();
+	await press(author, 'Submit');
+	await author.waitForURL(/\/submission\/\d+$/);
+	const wrong = Number(author.url().match(/\d+$/)[0]);
+	assert.equal(await verdictOf(author), 'wrong answer');
+	await author.getByText('1 became 1, not 2').first().waitFor();
+	await author.goto(`/submission/${wrong}/note`);
+	await fillAndSend(author, { Note: 'as it came' }, 'Store the note');
+	await author.getByText('as it came').waitFor();
+	const saving = author.waitForEvent('download');
+	await author.locator('main').getByRole('link', { name: 'Download', exact: true }).click();
+	assert.equal(readFileSync(await (await saving).path(), 'utf8'), WRONG);
+	await author.goto('/mine');
+	await author.getByLabel('Result', { exact: true }).selectOption('wrong answer');
+	await author.getByLabel('From', { exact: true }).fill(new Date().toISOString().slice(0, 10));
+	await press(author, 'Filter');
+	assert.deepEqual(await author.locator('tbody th a').allTextContents(), [String(wrong)]);
+	await author.goto('/mine');
+	await author.getByLabel(`Compare ${number}, as the first`).check();
+	await author.getByLabel(`Compare ${wrong}, as the second`).check();
+	await press(author, /^Compare/);
+	await author.locator('del', { hasText: 'number + 1' }).or(author.locator('ins', { hasText: 'number + 1' })).first().waitFor();
+});
+
+scene('after the deadline everybody reads the source', async (come) => {
+	const { admin, number } = await furnish(come, 'opened'), page = await plainly(come);
+	await page.goto(fresh(`/submission/${number}`));
+	assert.equal(await page.getByRole('region', { name: 'Source' }).count(), 0);
+	await setDeadline(admin, 'opened', '2020-01-01T00:00');
+	await page.goto(fresh(`/submission/${number}`));
+	assert.match(await page.getByRole('region', { name: 'Source' }).textContent(), /return number \+ 1/);
+	await waitsForNoScript(page);
+	await page.goto(fresh('/leaderboard/opened'));
+	await page.getByText('2020-01-01 00:00 UTC').first().waitFor();
+});
+
+scene('a creator clones a leaderboard, switches to a draft, freezes the ranking, lets practise and archives', async (come) => {
+	const { admin, name } = await furnish(come, 'kept'), page = await plainly(come);
+	await admin.goto('/admin/leaderboard/kept/clone');
+	await fillAndSend(admin, { Name: 'kept-clone' }, 'Clone it');
+	await admin.goto('/leaderboard/kept-clone');
+	await admin.getByText('This is a preview').waitFor();
+	await admin.goto('/admin/leaderboard/kept/edit');
+	await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'eval.py': EVAL.replace('became', 'turned into'), 'task.yml': `lang: py
+description: Another.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{number: 1}]
+benchmarks: [{number: 4444}]
+` }));
+	await admin.getByRole('checkbox', { name: /^Keep version 1 in use/ }).check();
+	await press(admin, 'Save');
+	await go(admin, /^Differences of versions 1 and 2/);
+	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
+	await admin.goto('/admin/leaderboard/kept/versions');
+	await go(admin, /^Switch to version 2/);
+	await press(admin, 'Switch to version 2');
+	await admin.getByText('Submissions run against version 2 from now on.').waitFor();
+	await page.goto(fresh('/leaderboard/kept?version=1'));
+	await page.getByRole('row', { name }).first().waitFor();
+	await admin.goto('/admin/leaderboard/kept/publishing');
+	await press(admin, 'Freeze the ranking now…');
+	await admin.getByText('The public ranking stands still').waitFor();
+	await press(admin, 'Change it');
+	await page.goto(fresh('/leaderboard/kept'));
+	await page.getByText('The ranking is frozen since').waitFor();
+	await admin.goto('/admin/leaderboard/kept/publishing');
+	await press(admin, 'Lift the freeze…');
+	await press(admin, 'Change it');
+	await admin.getByRole('checkbox', { name: /^Practice/ }).check();
+	await press(admin, 'Save');
+	await setDeadline(admin, 'kept', '2020-01-01T00:00');
+	await page.goto(fresh('/leaderboard/kept'));
+	await page.getByText('Submissions still run, for practice').waitFor();
+	await admin.goto('/admin/leaderboard/kept/publishing');
+	await admin.getByRole('checkbox', { name: /^In the archive/ }).check();
+	await press(admin, 'Save');
+	await press(admin, 'Change it');
+	await page.goto(fresh('/archive'));
+	await page.getByRole('row', { name: /^kept/ }).getByRole('link').click();
+	await page.goto(fresh(page.url()));
+	await page.getByText('in the archive since').waitFor();
+});
+
+scene('an admin invites somebody, gives a role, announces on a leaderboard, finds a submission, notes, and finds it all in the audit log', async (come) => {
+	const { admin, author, name, number } = await furnish(come, 'ruled'), guest = await plainly(come);
+	await admin.goto('/admin/users');
+	await fillAndSend(admin, { Name: 'invited-plainly' }, 'Make the account and a link');
+	await guest.goto(new URL(await admin.locator('#password-link').textContent()).pathname);
+	await fillAndSend(guest, { 'Password, at least 8 characters': 'a new long password', 'Password again': 'a new long password' }, 'Choose this password');
+	await guest.locator('.who').getByRole('link', { name: 'invited-plainly', exact: true }).waitFor();
+	await admin.goto('/admin/users?q=invited-plainly');
+	await admin.getByLabel('Role of invited-plainly').selectOption('creator');
+	await press(admin, 'Set role…');
+	await admin.getByText('Creators make leaderboards').waitFor();
+	await press(admin, 'Set the role');
+	await guest.goto('/admin/leaderboards/new');
+	await guest.getByLabel('Task, as a zip').waitFor();
+	await admin.goto('/admin/announcements');
+	await admin.getByLabel('Where').selectOption('ruled');
+	await fillAndSend(admin, { 'What is announced': 'Ruled until Friday.' }, 'Announce it');
+	await author.goto('/leaderboard/ruled');
+	await author.getByRole('region', { name: 'Announcements' }).getByText('Ruled until Friday.').waitFor();
+	await admin.goto('/admin/submissions');
+	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
+	await press(admin, 'Search');
+	await go(admin, String(number));
+	await fillAndSend(admin, { Note: 'looked at' }, 'Store the note');
+	await admin.getByText('looked at').waitFor();
+	await fillAndSend(admin, { Why: 'It is quick.' }, 'Hold it for review…');
+	await press(admin, /^Hold it/);
+	await author.goto('/leaderboard/ruled');
+	await author.getByText(/^Nobody is ranked/).waitFor();
+	await admin.goto('/admin/review');
+	await press(admin, /^Release/);
+	await author.goto('/leaderboard/ruled');
+	await author.getByRole('row', { name }).first().waitFor();
+	await admin.goto('/admin/audit');
+	for (const [what, words] of [['user.role', 'role: creator, was participant'], ['submission.hold', 'It is quick.'], ['review.release', 'it was ranked']]) {
+		await admin.getByLabel('What').selectOption(what);
+		await press(admin, 'Search');
+		await admin.getByRole('row', { name: words }).first().waitFor();
+	}
+	await admin.goto('/admin/workers');
+	await go(admin, /^Its last day/);
+	await admin.getByRole('heading', { level: 1 }).waitFor();
+});

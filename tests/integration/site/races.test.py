@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Two things at the same moment: each pair is held at a row that both want, then let go. Whoever comes first, all that is kept
+says the same afterwards. The worker's podium-run is a pretended one that says what a submission tells it to."""
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client  # noqa: E402
+from held import Held, beside  # noqa: E402
+from instance import Instance  # noqa: E402
+from tap import contains, equal, run, test  # noqa: E402
+
+site = Instance(pretends=True, PODIUM_WORKER_NAME="here")
+sql = site.sql
+anyone, ada, bob, eve, admin, second = (Client(site.url) for _ in range(6))
+PASSWORD = "a long password"
+TASK = """
+lang: py
+description: A small task.
+files:
+  - {name: submission.py, source: "@SUBMISSION@"}
+  - {name: eval.py, source: eval.py}
+config: {main: eval.py}
+tests: [{size: 1}]
+benchmarks: [{size: 1024}]
+ranking_by: geom
+"""
+
+
+def value(statement):
+	return sql(statement)[0][0]
+
+
+def ok(answer):
+	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	return answer
+
+
+def task_zip():
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w") as pack:
+		pack.writestr("task.yml", TASK)
+		pack.writestr("eval.py", "")
+	return archive.getvalue()
+
+
+def make_board(name):
+	ok(admin.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", task_zip())]))
+
+
+def log_in(client, name):
+	ok(client.post("/login", [("name", name), ("password", PASSWORD)]))
+	client.token = client.csrf("/account")
+
+
+def send(client, mean_ns, board="small"):
+	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns, "worst_ns": mean_ns}]})
+	answer = ok(client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")], csrf=client.token))
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def wait(done):
+	end = time.time() + 120
+	while not done():
+		assert time.time() < end, sql("SELECT id, submission_id, state, verdict, reason FROM jobs")
+		time.sleep(0.05)
+
+
+def state(number):
+	return sql(f"SELECT state, verdict FROM jobs WHERE submission_id = {number}")
+
+
+def submit(client, mean_ns, board="small"):
+	number = send(client, mean_ns, board)
+	wait(lambda: state(number) == [["done", "passed"]])
+	return number
+
+
+def keep_waiting():
+	sql("REPLACE INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'a test')")
+
+
+def let_run():
+	sql("DELETE FROM pauses")
+
+
+def holds_ranking(board="small"):
+	"""Whoever changes a ranking takes this row first."""
+	return Held(site, f"UPDATE leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id AND l.name = '{board}' SET g.position = g.position + 1")
+
+
+def ranking(board="small"):
+	return sql(f"SELECT u.name, r.position, r.place FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards l ON l.id = r.leaderboard_id AND l.name = '{board}' "
+		"ORDER BY r.position")
+
+
+def is_whole():
+	"""What is kept is what comes of computing it anew."""
+	before = sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"), sql("SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4")
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"),
+		"PODIUM_DATABASE_USER": subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip()}
+	subprocess.run([site.admin_program, "ranking", "rebuild"], env=environment, check=True, capture_output=True)
+	equal((sql("SELECT * FROM ranking ORDER BY 1, 2, 3, position"), sql("SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4")), before)
+
+
+def post(client, path, **fields):
+	return lambda: client.post(path, [(name.rstrip("_"), content) for name, content in fields.items()], csrf=client.token)
+
+
+def as_it_ends(number, deed, board="small"):
+	"""The job of a submission that `number` makes ends, and at the same moment something is done by `deed`, for which the job
+	does not wait. Gives the submission and what the deed was answered."""
+	with holds_ranking(board) as held:
+		one = number()
+		held.wait_for_others(1)  # the worker, which is about to rank it
+		answered = []
+		join = beside(lambda: answered.append(deed(one)()))
+		held.wait_for_others(2, unless=lambda: answered)
+	join()
+	wait(lambda: state(one)[0][0] in ("done", "cancelled"))
+	return one, answered[0]
+
+
+def before_it_ends(number, deed, board="small"):
+	"""The same, where the deed has begun before the job runs."""
+	keep_waiting()
+	one = number()
+	with holds_ranking(board) as held:
+		join = beside(deed(one))
+		held.wait_for_others(1)
+		let_run()
+		held.wait_for_others(2)
+	answers = join()
+	wait(lambda: state(one)[0][0] in ("done", "cancelled"))
+	return one, answers[0]
+
+
+@test
+def what_the_tests_need_is_made():
+	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (second, "second")):
+		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
+		client.token = client.csrf("/account")
+	sql("UPDATE users SET role = 'admin' WHERE name IN ('root-of-all', 'second')")
+	make_board("small")
+	for client, mean_ns in ((ada, 1000.0), (bob, 2000.0), (eve, 4000.0)):
+		submit(client, mean_ns)
+	equal(ranking(), [["ada", "1", "1"], ["bob", "2", "2"], ["eve", "3", "3"]])
+
+
+@test
+def what_is_hidden_while_its_job_ends_is_not_ranked():
+	for at_once in (as_it_ends, before_it_ends):
+		number, answer = at_once(lambda: send(bob, 500.0), lambda one: post(admin, f"/admin/submission/{one}", action="hide", reason="It copies.", confirm="yes"))
+		ok(answer)
+		equal(state(number), [["done", "passed"]])
+		equal(ranking(), [["ada", "1", "1"], ["bob", "2", "2"], ["eve", "3", "3"]])
+		is_whole()
+
+
+@test
+def what_ends_while_the_ranking_is_frozen_is_in_it_or_is_not_and_lifting_the_freeze_brings_it_back():
+	for at_once, mean_ns in ((as_it_ends, 900.0), (before_it_ends, 800.0)):
+		number, answer = at_once(lambda: send(bob, mean_ns), lambda one: post(admin, "/admin/leaderboard/small/publishing", action="freeze", confirm="yes"))
+		ok(answer)
+		equal(state(number), [["done", "passed"]])
+		in_time = value("SELECT j.finished_at <= l.frozen_at FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id "
+			f"WHERE s.id = {number}")
+		equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), in_time)
+		is_whole()
+		ok(post(admin, "/admin/leaderboard/small/publishing", action="lift", confirm="yes")())
+		equal(ranking()[0], ["bob", "1", "1"])
+		equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), "1")
+		is_whole()
+
+
+@test
+def what_is_held_for_review_while_its_job_ends_is_held_or_the_admin_reads_that_there_was_nothing_to_hold():
+	number, answer = as_it_ends(lambda: send(ada, 700.0), lambda one: post(admin, f"/admin/submission/{one}", action="hold", reason="It is quick.", confirm="yes"))
+	held = value(f"SELECT held_at IS NOT NULL FROM jobs WHERE submission_id = {number}")
+	equal((answer.status, held), (303, "1") if answer.status == 303 else (409, "0"))
+	equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), "0" if held == "1" else "1")
+	is_whole()
+
+
+@test
+def who_is_banned_while_a_job_of_theirs_ends_keeps_a_whole_result():
+	number, answer = as_it_ends(lambda: send(bob, 750.0), lambda one: post(admin, "/admin/users/bob/ban", name="bob"))
+	ok(answer)
+	equal(state(number), [["done", "passed"]])  # what runs ends as it would
+	equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {number}"), "1")
+	is_whole()
+	ok(post(admin, "/admin/users", action="unban", user="bob")())
+	log_in(bob, "bob")
+
+
+@test
+def two_admins_who_rejudge_the_same_at_once_start_it_once():
+	for fields in (dict(scope="all", leaderboard="small", gpu=""), dict(scope="everywhere", leaderboard="", user="ada", gpu="")):
+		with Held(site, "UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = 'small'") as held:
+			join = beside(post(admin, "/admin/rejudgings", **fields), post(second, "/admin/rejudgings", **fields))
+			held.wait_for_others(2)
+		answers = sorted(join(), key=lambda answer: answer.status)
+		equal([answer.status for answer in answers], [303, 422])
+		contains(answers[1].words(), "not being rejudged already")
+		equal(sql("SELECT submission_id FROM rejudged_jobs r JOIN rejudgings g ON g.id = r.rejudging_id AND g.state = 'open' GROUP BY old_job_id HAVING COUNT(*) > 1"), [])
+		number = int(answers[0].location.rsplit("/", 1)[1])
+		wait(lambda: value(f"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE r.rejudging_id = {number} AND j.state <> 'done'") == "0")
+		ok(post(admin, f"/admin/rejudgings/{number}", action="discard", name=value(
+			f"SELECT COALESCE(l.name, u.name) FROM rejudgings g LEFT JOIN leaderboards l ON l.id = g.leaderboard_id LEFT JOIN users u ON u.id = g.user_id WHERE g.id = {number}"))())
+
+
+def open_rejudging():
+	number = int(ok(post(admin, "/admin/rejudgings", scope="all", leaderboard="small", gpu="")()).location.rsplit("/", 1)[1])
+	wait(lambda: value(f"SELECT COUNT(*) FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id WHERE r.rejudging_id = {number} AND j.state <> 'done'") == "0")
+	return number
+
+
+@test
+def a_rejudging_is_ended_once_by_whoever_was_first():
+	for deeds in (("apply", "apply"), ("apply", "discard"), ("discard", "discard")):
+		number = open_rejudging()
+		with Held(site, f"UPDATE rejudgings SET scope = CONCAT(scope, ' ') WHERE id = {number}") as held:
+			join = beside(*(post(client, f"/admin/rejudgings/{number}", action=deed, name="small") for client, deed in zip((admin, second), deeds)))
+			held.wait_for_others(2)
+		equal((deeds, sorted(answer.status for answer in join())), (deeds, [303, 409]))
+		equal(value(f"SELECT COUNT(*) FROM audit_log WHERE action LIKE 'rejudging.%' AND action <> 'rejudging.start' AND detail LIKE 'rejudging {number}%'"), "1")
+		equal(sql("SELECT submission_id, gpu FROM jobs WHERE submission_id IS NOT NULL GROUP BY submission_id, gpu HAVING COUNT(*) <> 1"), [])
+		is_whole()
+
+
+@test
+def what_is_withdrawn_while_its_rejudging_is_applied_stays_out():
+	number = open_rejudging()
+	best = value("SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id AND u.name = 'eve'")
+	with holds_ranking() as held:
+		join = beside(post(admin, f"/admin/rejudgings/{number}", action="apply", name="small"), post(eve, f"/submission/{best}/withdraw", number=best))
+		held.wait_for_others(2)
+	equal([answer.status for answer in join()], [303, 303])
+	equal(value(f"SELECT withdrawn_at IS NOT NULL FROM submissions WHERE id = {best}"), "1")
+	equal(value(f"SELECT COUNT(*) FROM ranking WHERE submission_id = {best}"), "0")
+	is_whole()
+
+
+@test
+def a_code_for_one_lets_one_of_two_in():
+	ok(post(admin, "/admin/leaderboard/small/publishing", visibility="closed", confirm="yes")())
+	sql("DELETE FROM leaderboard_members")
+	ok(post(admin, "/admin/invites", action="make", leaderboard="small", note="", uses="1", expires="")())
+	code = value("SELECT code FROM invites")
+	with Held(site, "UPDATE invites SET note = 'x'") as held:
+		join = beside(post(ada, "/join", code=code), post(bob, "/join", code=code))
+		held.wait_for_others(2)
+	equal(sorted(answer.status for answer in join()), [303, 422])
+	equal((value("SELECT COUNT(*) FROM leaderboard_members"), value("SELECT uses FROM invites")), ("1", "1"))
+
+
+@test
+def who_enters_a_code_while_being_removed_stays_out():
+	make_board("other")
+	sql("DELETE FROM leaderboard_members; INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'")
+	ok(post(admin, "/admin/invites", action="make", leaderboard="small", note="", uses="", expires="")())
+	sql("INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l WHERE l.name = 'other' GROUP BY l.id")
+	code = value("SELECT code FROM invites ORDER BY id DESC LIMIT 1")
+	seat = "m JOIN leaderboards l ON l.id = m.leaderboard_id JOIN users u ON u.id = m.user_id AND u.name = 'ada'"
+	removal = ("INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'; "
+		f"DELETE m FROM leaderboard_members {seat} WHERE l.name = 'small'; UPDATE invites SET note = 'y'")
+	with Held(site, removal) as held:
+		join = beside(post(ada, "/join", code=code))
+		held.wait_for_others(1)
+	equal(join()[0].location, "/leaderboard/other")
+	equal(sql(f"SELECT l.name FROM leaderboard_members {seat}"), [["other"]])
+	sql("DELETE FROM leaderboard_removals")
+	ok(post(admin, "/admin/leaderboard/small/publishing", visibility="public")())
+
+
+@test
+def a_leaderboard_that_is_deleted_while_jobs_of_it_end_is_gone_and_the_worker_goes_on():
+	for board in ("gone", "gone_too"):
+		make_board(board)
+		submit(ada, 3000.0, board)
+	with holds_ranking("gone") as held:
+		send(bob, 2500.0, "gone")
+		held.wait_for_others(1)
+		join = beside(post(admin, "/admin/leaderboard/gone/delete", name="gone"))
+		held.wait_for_others(2)
+	ok(join()[0])
+	keep_waiting()
+	send(bob, 2500.0, "gone_too")
+	with holds_ranking("gone_too") as held:
+		join = beside(post(admin, "/admin/leaderboard/gone_too/delete", name="gone_too"))
+		held.wait_for_others(1)
+		let_run()
+	ok(join()[0])
+	for board in ("gone", "gone_too"):
+		equal(anyone.get(f"/leaderboard/{board}?{time.time()}").status, 404)
+	for table in ("submissions", "ranking", "records", "leaderboard_gpus", "task_versions", "leaderboard_counts"):
+		equal((table, value(f"SELECT COUNT(*) FROM {table} WHERE leaderboard_id NOT IN (SELECT id FROM leaderboards)")), (table, "0"))
+	equal(value("SELECT COUNT(*) FROM jobs WHERE submission_id IS NULL AND rejudged_id IS NULL AND comparison_id IS NULL"), "0")
+	equal(state(submit(bob, 1400.0)), [["done", "passed"]])
+	is_whole()
+
+
+@test
+def of_two_who_delete_or_submit_to_a_leaderboard_at_once_nothing_is_left_over():
+	make_board("gone")
+	with Held(site, "UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = 'gone'") as held:
+		join = beside(post(admin, "/admin/leaderboard/gone/delete", name="gone"), post(second, "/admin/leaderboard/gone/delete", name="gone"),
+			post(eve, "/leaderboard/gone/submit", mode="test", code="# {}", gpu="H200"))
+		held.wait_for_others(3)
+	deleted, again, sent = join()
+	equal(sorted((deleted.status, again.status)), [303, 404])
+	equal((sent.status in (303, 404, 409), sent.status), (True, sent.status))
+	equal(value("SELECT COUNT(*) FROM submissions WHERE leaderboard_id NOT IN (SELECT id FROM leaderboards)"), "0")
+	equal(value("SELECT COUNT(*) FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s WHERE s.sha256 = b.sha256) AND NOT EXISTS (SELECT 1 FROM task_files f WHERE f.sha256 = b.sha256)"), "0")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)

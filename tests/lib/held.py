@@ -1,0 +1,51 @@
+"""Two who do something at the same moment: a row is held until all of them wait for it, so that they really do."""
+import subprocess
+import threading
+import time
+
+
+class Held:
+	"""A transaction that has done something to rows of a site and has not ended: others wait for them."""
+	def __init__(self, site, statement):
+		self.site = site
+		self.program = subprocess.Popen(["mariadb", "--no-defaults", "-S", site.var / "run" / "mariadb.sock", "-N", "-B", "-n", "podium"],
+			stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+		self.program.stdin.write(f"BEGIN; {statement}; SELECT 'held';\n")
+		self.program.stdin.flush()
+		answer = ""
+		while answer != "held\n":
+			answer = self.program.stdout.readline()
+			assert answer, "the statement failed"
+
+	def wait_for_others(self, count=1, unless=lambda: False):
+		end = time.time() + 60
+		while not unless() and int(self.site.sql("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")[0][0]) < count:
+			assert time.time() < end, "nobody waits"
+			time.sleep(0.3)  # InnoDB gives its former answer to who asks again within a tenth of a second
+
+	def commit(self):
+		if self.program.poll() is None:
+			self.program.communicate("COMMIT;\n")
+
+	def __enter__(self):
+		return self
+
+	def __exit__(self, *failure):
+		self.commit()
+
+
+def beside(*calls):
+	"""Starts each call in a thread of its own; gives what gives their results."""
+	results = [None] * len(calls)
+
+	def run_one(index):
+		results[index] = calls[index]()
+	threads = [threading.Thread(target=run_one, args=(index,)) for index in range(len(calls))]
+	for thread in threads:
+		thread.start()
+
+	def join():
+		for thread in threads:
+			thread.join()
+		return results
+	return join
