@@ -169,7 +169,8 @@ static const struct statement *const PAGE_PARTS[] = {
 	[JOBS] = &OF_SUBMISSION.jobs, [STAGES] = &OF_SUBMISSION.stages, [CASES] = &OF_SUBMISSION.cases, [SAMPLES] = &OF_SUBMISSION.samples,
 	[COMPARED] = &COMPARISONS, [PROFILES] = &REPORTS, [FILES] = &ARTIFACTS, [CODE] = &SOURCE, [WAITS] = &wait_reading,
 };
-static const struct bundle PAGE_FOR_STRANGERS = { PAGE_PARTS, PROFILES }, PAGE = { PAGE_PARTS, WAITS }, PAGE_OF_WAITING = { PAGE_PARTS, PARTS_OF_PAGE };
+static const struct bundle PAGE_FOR_STRANGERS = { PAGE_PARTS, PROFILES }, PAGE = { PAGE_PARTS, WAITS },
+	PAGE_OF_WAITING = { PAGE_PARTS, PARTS_OF_PAGE };
 static const struct statement *const REJUDGED_PARTS[] = {
 	[JOBS] = &OF_REJUDGED.jobs, [STAGES] = &OF_REJUDGED.stages, [CASES] = &OF_REJUDGED.cases, [SAMPLES] = &OF_REJUDGED.samples,
 };
@@ -244,7 +245,8 @@ static void hide_output(const struct request *request, const struct submission_r
 }
 
 /* Of one that began to wait between two questions nobody has asked yet how long. */
-static int ask_for_waits(struct request *request, const struct submission_row *row, const struct job_row *jobs, size_t count, struct database_answer *waits)
+static int ask_for_waits(struct request *request, const struct submission_row *row, const struct job_row *jobs, size_t count,
+	struct database_answer *waits)
 {
 	bool is_waiting = false;
 	for (size_t i = 0; i < count; i++)
@@ -253,7 +255,8 @@ static int ask_for_waits(struct request *request, const struct submission_row *r
 		request->error, "ii", (int64_t)0, row->id);
 }
 
-static int finish_jobs(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count, struct database_answer waits)
+static int finish_jobs(struct request *request, const struct submission_row *row, struct job_row *jobs, size_t count,
+	struct database_answer waits)
 {
 	int rc = ask_for_waits(request, row, jobs, count, &waits);
 	if (rc)
