@@ -62,7 +62,7 @@ def a_ban_says_what_goes_and_needs_the_name():
 	contains(whole(admin.get("/admin/users")).text, 'href="/admin/users/ada/ban"')
 	words = whole(admin.get("/admin/users/ada/ban")).words()
 	contains(words, "ends 1 session of ada, cancels 1 job that waits in the queue")
-	lacks(words, "invite code")
+	lacks(words, "invite code that")
 	sql("INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; INSERT INTO invites (code, revoked_at, created_by) SELECT 'gone', UTC_TIMESTAMP(3), id "
 		"FROM users WHERE name = 'ada'; INSERT INTO invites (code, uses, most_uses, created_by) SELECT 'used', 3, 3, id FROM users WHERE name = 'ada'")
 	contains(whole(admin.get("/admin/users/ada/ban")).words(), "1 invite code that ada made lets nobody in as long as the ban lasts.")
