@@ -147,6 +147,7 @@ INSERT INTO invites (code, note, most_uses, uses, expires_at, revoked_at, create
   IF(seq = 3, '2020-01-01', '2090-01-01'), IF(seq = 4, '2026-01-01', NULL), (SELECT id FROM users WHERE name = '${CREATOR}') FROM seq_1_to_4;
 INSERT INTO invite_leaderboards SELECT i.id, l.id FROM invites i, leaderboards l WHERE l.name IN ('closed_one', '${LONG_BOARD}');
 INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'closed_one' AND (u.name = '${LONG_USER}' OR u.id % 3 = 0);
+INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'closed_one' AND u.name <> '${LONG_USER}' AND u.id % 3 = 1;
 INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes, expires_at) SELECT u.id, CONCAT('laptop ', REPEAT('n', 50), seq), CONCAT('podium_abcdef', seq), UNHEX(SHA2(CONCAT(u.id, seq), 256)), 'read,submit',
   IF(seq = 1, NULL, '2090-01-01') FROM users u, seq_1_to_3 WHERE u.password_hash <> '!';
 SELECT @own, @other, @comparison, @rejudging;`;

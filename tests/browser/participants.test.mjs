@@ -151,6 +151,27 @@ scene('without scripts the page that refreshes itself shows it', async (come) =>
 	assert.equal(await verdictOf(page), 'passed');
 });
 
+scene('a file that is dropped anywhere on the form is the one that is sent', async (come) => {
+	await furnish();
+	const page = await comeAs(come, 'ada');
+	await page.goto(`/leaderboard/${BOARD}/submit`);
+	const dropped = await page.evaluateHandle((text) => {
+		const transfer = new DataTransfer();
+		transfer.items.add(new File([text], 'dropped.py', { type: 'text/x-python' }));
+		return transfer;
+	}, SECOND);
+	const textarea = page.getByLabel('or pasted code');
+	await textarea.dispatchEvent('dragover', { dataTransfer: dropped });
+	await page.locator('.field.drop', { has: page.getByLabel('File', { exact: true }) }).waitFor();
+	await textarea.dispatchEvent('drop', { dataTransfer: dropped });
+	assert.equal(await page.getByLabel('File', { exact: true }).evaluate((input) => input.files[0].name), 'dropped.py');
+	assert.equal(await page.locator('.field.drop').count(), 0);
+	await page.getByRole('radio', { name: /^Test/ }).check();
+	await page.getByRole('button', { name: 'Submit', exact: true }).click();
+	await page.waitForURL(/\/submission\/\d+$/);
+	await page.getByText('submitted dropped.py in mode test').waitFor();
+});
+
 scene('what waits says when it starts, and the form how long that takes', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada'), ids = [];

@@ -1,14 +1,16 @@
-// With scripts off: what no other scene does without them. Each scene is a way through the pages that somebody goes by links,
-// buttons and fields alone; nothing on them waits for a script.
+// Ways through the pages that no other scene goes, by links, buttons and fields alone, with scripts on and off; without them nothing
+// on a page waits for one.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RIGHT, RUN_LIMIT_MS, scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RIGHT, scene, setDeadline, submit, taskZip, verdictOf, WRONG } from './visitor.mjs';
 
 test.after(closeBrowser);
 
 // A button that is there and does nothing without a script is hidden, or it would be pressed in vain.
 async function waitsForNoScript(page) {
+	if (page.hasScripts)
+		return;
 	assert.equal(await page.locator('button[type=button]:visible, [onclick], a[href="#"], a[href^="javascript:"]').count(), 0, page.url());
 	assert.equal(await page.locator('form:not([action]):not([method])').count(), 0, page.url());
 }
@@ -29,15 +31,19 @@ async function press(page, button) {
 let visits = 0;
 const fresh = (path) => `${path}${path.includes('?') ? '&' : '?'}fresh=${visits++}`;
 
-async function plainly(come) {
-	const page = await come({ scripts: false });
-	page.setDefaultTimeout(RUN_LIMIT_MS);
-	return page;
+// Each of them with scripts and without; `board` is a name that the other one does not have.
+function scenes(title, word, body) {
+	for (const scripts of [true, false])
+		scene(`${title}, ${scripts ? 'with' : 'without'} scripts`, (come) => body(async () => {
+			const page = await come({ scripts });
+			page.hasScripts = scripts;
+			return page;
+		}, `${word}-${scripts ? 'on' : 'off'}`));
 }
 
 // A leaderboard of its own with one ranked result of its own author.
 async function furnish(come, board) {
-	const admin = await plainly(come), author = await plainly(come), name = `author-of-${board}`;
+	const admin = await come(), author = await come(), name = `author-of-${board}`;
 	await logInAsAdmin(admin);
 	await createLeaderboard(admin, board);
 	await register(author, name);
@@ -46,12 +52,12 @@ async function furnish(come, board) {
 	return { admin, author, name, number };
 }
 
-scene('a visitor goes from the front page through the views of a leaderboard, its exports, its author and the queue', async (come) => {
-	const { name } = await furnish(come, 'seen'), page = await plainly(come);
+scenes('a visitor goes from the front page through the views of a leaderboard, its exports, its author and the queue', 'seen', async (come, board) => {
+	const { name } = await furnish(come, board), page = await come();
 	await page.goto(fresh('/'));
 	await waitsForNoScript(page);
-	await page.locator('.card', { has: page.getByRole('link', { name: 'seen', exact: true }) }).getByRole('link', { name: /^(CPU|H200)$/ }).click();
-	await page.waitForURL(/\/leaderboard\/seen\?gpu=/);
+	await page.locator('.card', { has: page.getByRole('link', { name: board, exact: true }) }).getByRole('link', { name: /^(CPU|H200)$/ }).click();
+	await page.waitForURL(`**/leaderboard/${board}?gpu=*`);
 	await waitsForNoScript(page);
 	await page.getByRole('row', { name }).first().waitFor();
 	const here = page.url();
@@ -67,10 +73,10 @@ scene('a visitor goes from the front page through the views of a leaderboard, it
 		assert.ok((await answer.text()).includes(name));
 	}
 	await page.getByText('A badge for other pages').click();
-	await page.getByText('[![seen on').waitFor();
+	await page.getByText(`[![${board} on`).waitFor();
 	await page.goto(fresh(`/user/${name}`));
 	await waitsForNoScript(page);
-	await page.getByRole('row', { name: /^seen/ }).waitFor();
+	await page.getByRole('row', { name: new RegExp(`^${board}`) }).waitFor();
 	await page.getByText('The weeks as a table').click();
 	await page.getByRole('region', { name: 'Submissions by week' }).waitFor();
 	await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Queue' }).click();
@@ -78,9 +84,9 @@ scene('a visitor goes from the front page through the views of a leaderboard, it
 	await waitsForNoScript(page);
 });
 
-scene('a participant starts from the template, is remembered, notes, finds and downloads what was sent', async (come) => {
-	const { author, number } = await furnish(come, 'worked');
-	await author.goto('/leaderboard/worked/submit');
+scenes('a participant starts from the template, is remembered, notes, finds and downloads what was sent', 'worked', async (come, board) => {
+	const { author, number } = await furnish(come, board);
+	await author.goto(`/leaderboard/${board}/submit`);
 	await author.getByText(`Mode and devices are those of submission ${number}`).waitFor();
 	assert.equal(await author.getByRole('radio', { name: /^Ranked/ }).isChecked(), true);
 	await go(author, /^into the form/);
@@ -98,8 +104,8 @@ scene('a participant starts from the template, is remembered, notes, finds and d
 	await author.locator('main').getByRole('link', { name: 'Download', exact: true }).click();
 	assert.equal(readFileSync(await (await saving).path(), 'utf8'), WRONG);
 	await author.goto('/mine');
-	await author.getByLabel('Result', { exact: true }).selectOption('wrong answer');
-	await author.getByLabel('From', { exact: true }).fill(new Date().toISOString().slice(0, 10));
+	await author.locator('select[name=result]').selectOption('wrong answer');
+	await author.locator('input[name=from]').fill(new Date().toISOString().slice(0, 10));
 	await press(author, 'Filter');
 	assert.deepEqual(await author.locator('tbody th a').allTextContents(), [String(wrong)]);
 	await author.goto('/mine');
@@ -109,25 +115,25 @@ scene('a participant starts from the template, is remembered, notes, finds and d
 	await author.locator('del', { hasText: 'number + 1' }).or(author.locator('ins', { hasText: 'number + 1' })).first().waitFor();
 });
 
-scene('after the deadline everybody reads the source', async (come) => {
-	const { admin, number } = await furnish(come, 'opened'), page = await plainly(come);
+scenes('after the deadline everybody reads the source', 'opened', async (come, board) => {
+	const { admin, number } = await furnish(come, board), page = await come();
 	await page.goto(fresh(`/submission/${number}`));
 	assert.equal(await page.getByRole('region', { name: 'Source' }).count(), 0);
-	await setDeadline(admin, 'opened', '2020-01-01T00:00');
+	await setDeadline(admin, board, '2020-01-01T00:00');
 	await page.goto(fresh(`/submission/${number}`));
 	assert.match(await page.getByRole('region', { name: 'Source' }).textContent(), /return number \+ 1/);
 	await waitsForNoScript(page);
-	await page.goto(fresh('/leaderboard/opened'));
+	await page.goto(fresh(`/leaderboard/${board}`));
 	await page.getByText('2020-01-01 00:00 UTC').first().waitFor();
 });
 
-scene('a creator clones a leaderboard, switches to a draft, freezes the ranking, lets practise and archives', async (come) => {
-	const { admin, name } = await furnish(come, 'kept'), page = await plainly(come);
-	await admin.goto('/admin/leaderboard/kept/clone');
-	await fillAndSend(admin, { Name: 'kept-clone' }, 'Clone it');
-	await admin.goto('/leaderboard/kept-clone');
+scenes('a creator clones a leaderboard, switches to a draft, freezes the ranking, lets practise and archives', 'kept', async (come, board) => {
+	const { admin, name } = await furnish(come, board), page = await come();
+	await admin.goto(`/admin/leaderboard/${board}/clone`);
+	await fillAndSend(admin, { Name: `${board}-clone` }, 'Clone it');
+	await admin.goto(`/leaderboard/${board}-clone`);
 	await admin.getByText('This is a preview').waitFor();
-	await admin.goto('/admin/leaderboard/kept/edit');
+	await admin.goto(`/admin/leaderboard/${board}/edit`);
 	await admin.getByLabel('Task, as a zip').setInputFiles(taskZip('', { 'eval.py': EVAL.replace('became', 'turned into'), 'task.yml': `lang: py
 description: Another.
 files:
@@ -141,55 +147,55 @@ benchmarks: [{number: 4444}]
 	await press(admin, 'Save');
 	await go(admin, /^Differences of versions 1 and 2/);
 	await admin.locator('ins', { hasText: 'turned into' }).waitFor();
-	await admin.goto('/admin/leaderboard/kept/versions');
+	await admin.goto(`/admin/leaderboard/${board}/versions`);
 	await go(admin, /^Switch to version 2/);
 	await press(admin, 'Switch to version 2');
 	await admin.getByText('Submissions run against version 2 from now on.').waitFor();
-	await page.goto(fresh('/leaderboard/kept?version=1'));
+	await page.goto(fresh(`/leaderboard/${board}?version=1`));
 	await page.getByRole('row', { name }).first().waitFor();
-	await admin.goto('/admin/leaderboard/kept/publishing');
+	await admin.goto(`/admin/leaderboard/${board}/publishing`);
 	await press(admin, 'Freeze the ranking now…');
 	await admin.getByText('The public ranking stands still').waitFor();
 	await press(admin, 'Change it');
-	await page.goto(fresh('/leaderboard/kept'));
+	await page.goto(fresh(`/leaderboard/${board}`));
 	await page.getByText('The ranking is frozen since').waitFor();
-	await admin.goto('/admin/leaderboard/kept/publishing');
+	await admin.goto(`/admin/leaderboard/${board}/publishing`);
 	await press(admin, 'Lift the freeze…');
 	await press(admin, 'Change it');
 	await admin.getByRole('checkbox', { name: /^Practice/ }).check();
 	await press(admin, 'Save');
-	await setDeadline(admin, 'kept', '2020-01-01T00:00');
-	await page.goto(fresh('/leaderboard/kept'));
+	await setDeadline(admin, board, '2020-01-01T00:00');
+	await page.goto(fresh(`/leaderboard/${board}`));
 	await page.getByText('Submissions still run, for practice').waitFor();
-	await admin.goto('/admin/leaderboard/kept/publishing');
+	await admin.goto(`/admin/leaderboard/${board}/publishing`);
 	await admin.getByRole('checkbox', { name: /^In the archive/ }).check();
 	await press(admin, 'Save');
 	await press(admin, 'Change it');
 	await page.goto(fresh('/archive'));
-	await page.getByRole('row', { name: /^kept/ }).getByRole('link').click();
+	await page.getByRole('row', { name: new RegExp(`^${board}`) }).getByRole('link').click();
 	await page.goto(fresh(page.url()));
 	await page.getByText('in the archive since').waitFor();
 });
 
-scene('an admin invites somebody, gives a role, announces on a leaderboard, finds a submission, notes, and finds it all in the audit log', async (come) => {
-	const { admin, author, name, number } = await furnish(come, 'ruled'), guest = await plainly(come);
+scenes('an admin invites somebody, gives a role, announces on a leaderboard, finds a submission, notes, and finds it all in the audit log', 'ruled', async (come, board) => {
+	const { admin, author, name, number } = await furnish(come, board), guest = await come(), guestName = `guest-of-${board}`;
 	await admin.goto('/admin/users');
-	await fillAndSend(admin, { Name: 'invited-plainly' }, 'Make the account and a link');
+	await fillAndSend(admin, { Name: guestName }, 'Make the account and a link');
 	await guest.goto(new URL(await admin.locator('#password-link').textContent()).pathname);
 	await fillAndSend(guest, { 'Password, at least 8 characters': 'a new long password', 'Password again': 'a new long password' }, 'Choose this password');
-	await guest.locator('.who').getByRole('link', { name: 'invited-plainly', exact: true }).waitFor();
-	await admin.goto('/admin/users?q=invited-plainly');
-	await admin.getByLabel('Role of invited-plainly').selectOption('creator');
+	await guest.locator('.who').getByRole('link', { name: guestName, exact: true }).waitFor();
+	await admin.goto(`/admin/users?q=${guestName}`);
+	await admin.getByLabel(`Role of ${guestName}`).selectOption('creator');
 	await press(admin, 'Set role…');
 	await admin.getByText('Creators make leaderboards').waitFor();
 	await press(admin, 'Set the role');
 	await guest.goto('/admin/leaderboards/new');
 	await guest.getByLabel('Task, as a zip').waitFor();
 	await admin.goto('/admin/announcements');
-	await admin.getByLabel('Where').selectOption('ruled');
-	await fillAndSend(admin, { 'What is announced': 'Ruled until Friday.' }, 'Announce it');
-	await author.goto('/leaderboard/ruled');
-	await author.getByRole('region', { name: 'Announcements' }).getByText('Ruled until Friday.').waitFor();
+	await admin.getByLabel('Where').selectOption(board);
+	await fillAndSend(admin, { 'What is announced': `Ruled until Friday on ${board}.` }, 'Announce it');
+	await author.goto(`/leaderboard/${board}`);
+	await author.getByRole('region', { name: 'Announcements' }).getByText(`Ruled until Friday on ${board}.`).waitFor();
 	await admin.goto('/admin/submissions');
 	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
 	await press(admin, 'Search');
@@ -198,11 +204,11 @@ scene('an admin invites somebody, gives a role, announces on a leaderboard, find
 	await admin.getByText('looked at').waitFor();
 	await fillAndSend(admin, { Why: 'It is quick.' }, 'Hold it for review…');
 	await press(admin, /^Hold it/);
-	await author.goto('/leaderboard/ruled');
+	await author.goto(`/leaderboard/${board}`);
 	await author.getByText(/^Nobody is ranked/).waitFor();
 	await admin.goto('/admin/review');
 	await press(admin, /^Release/);
-	await author.goto('/leaderboard/ruled');
+	await author.goto(`/leaderboard/${board}`);
 	await author.getByRole('row', { name }).first().waitFor();
 	await admin.goto('/admin/audit');
 	for (const [what, words] of [['user.role', 'role: creator, was participant'], ['submission.hold', 'It is quick.'], ['review.release', 'it was ranked']]) {

@@ -61,7 +61,7 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: 'Remove the member' }).click();
 		await admin.getByText('It was saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
-		await admin.getByRole('button', { name: `Let back in: guest_${name}` }).click();
+		await admin.getByRole('button', { name: `Let back in guest_${name}` }).click();
 		await admin.getByText('It was saved.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
 	});

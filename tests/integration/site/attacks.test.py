@@ -196,7 +196,7 @@ ODD = ["9223372036854775807", "9223372036854775808", "-1", "0", "999999999999999
 
 # What these forms do depends on a field, and each deed reads the others.
 ACTIONS = {"/admin/invites": ["make", "revoke"], "/admin/users": ["role", "link", "unban"], "/admin/workers": ["pause", "resume"], "/admin/announcements": ["make", "end"],
-	"/admin/submission/*": ["hold", "note"], "/admin/review": ["release", "reject"], "/admin/leaderboard/*/publishing": ["save", "remove"]}
+	"/admin/submission/*": ["hold", "note"], "/admin/review": ["release", "reject"], "/admin/leaderboard/*/publishing": ["save", "remove", "readmit"]}
 
 
 def parameter_names():
