@@ -17,9 +17,6 @@ function scenes(name, body) {
 		scene(`${name}, scripts ${scripts ? 'on' : 'off'}`, (come) => body(come, { scripts }));
 }
 
-// axe is a script of the page itself: where there are none it never answers.
-const faultsOf = async (page, { scripts }) => scripts ? axeFaults(page) : page.evaluate(structureFaults);
-
 const suffix = () => Math.random().toString(36).slice(2, 8);
 
 scenes('an admin rejudges the first of a ranking, looks at the preview and applies it', async (come, options) => {

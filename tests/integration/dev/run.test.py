@@ -207,7 +207,7 @@ def a_program_that_dies_is_named_and_the_others_are_stopped():
 	os.kill(web[0], signal.SIGKILL)
 	equal(podium.process.wait(60), 1)
 	contains(output(podium), "web has stopped by itself (exit status 137).")
-	equal([child for child in children if is_alive(child)], [])
+	wait_until(lambda: not any(is_alive(child) for child in children), "the end of every program")
 
 
 @test
