@@ -98,7 +98,7 @@ scenes('a participant starts from the template, is remembered, notes, finds and 
 	assert.equal(await verdictOf(author), 'wrong answer');
 	await author.getByText('1 became 1, not 2').first().waitFor();
 	await author.goto(`/submission/${wrong}/note`);
-	await fillAndSend(author, { Note: 'as it came' }, 'Store the note');
+	await fillAndSend(author, { Note: 'as it came' }, 'Save the note');
 	await author.getByText('as it came').waitFor();
 	const saving = author.waitForEvent('download');
 	await author.locator('main').getByRole('link', { name: 'Download', exact: true }).click();
@@ -186,7 +186,7 @@ scenes('an admin invites somebody, gives a role, announces on a leaderboard, fin
 	await guest.locator('.who').getByRole('link', { name: guestName, exact: true }).waitFor();
 	await admin.goto(`/admin/users?q=${guestName}`);
 	await admin.getByLabel(`Role of ${guestName}`).selectOption('creator');
-	await press(admin, 'Set role…');
+	await press(admin, `Set the role of ${guestName}…`);
 	await admin.getByText('Creators make leaderboards').waitFor();
 	await press(admin, 'Set the role');
 	await guest.goto('/admin/leaderboards/new');
@@ -200,7 +200,7 @@ scenes('an admin invites somebody, gives a role, announces on a leaderboard, fin
 	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
 	await press(admin, 'Search');
 	await go(admin, String(number));
-	await fillAndSend(admin, { Note: 'looked at' }, 'Store the note');
+	await fillAndSend(admin, { Note: 'looked at' }, 'Save the note');
 	await admin.getByText('looked at').waitFor();
 	await fillAndSend(admin, { Why: 'It is quick.' }, 'Hold it for review…');
 	await press(admin, /^Hold it/);
