@@ -186,7 +186,7 @@ scenes('an admin invites somebody, gives a role, announces on a leaderboard, fin
 	await guest.locator('.who').getByRole('link', { name: guestName, exact: true }).waitFor();
 	await admin.goto(`/admin/users?q=${guestName}`);
 	await admin.getByLabel(`Role of ${guestName}`).selectOption('creator');
-	await press(admin, `Set the role of ${guestName}…`);
+	await press(admin, `the role of ${guestName}`);
 	await admin.getByText('Creators make leaderboards').waitFor();
 	await press(admin, 'Set the role');
 	await guest.goto('/admin/leaderboards/new');
