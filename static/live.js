@@ -5,6 +5,7 @@
 	const main = document.getElementById("main");
 	const address = main.dataset.live;
 	const second = 1000;
+	main.tabIndex = -1; // so that it can have the focus
 	let last = null, failures = 0;
 
 	const note = (text) => {
@@ -27,9 +28,10 @@
 		return { tag: element.tagName, wanted, index: alike(element.tagName, wanted).indexOf(element) };
 	};
 
+	// What had it may be gone: then Tab goes on from the beginning of the content, and not behind all of it.
 	const focusAgain = ({ tag, wanted, index }) => {
 		const there = alike(tag, wanted);
-		there[Math.min(index, there.length - 1)]?.focus({ preventScroll: true });
+		(there[Math.min(index, there.length - 1)] ?? main).focus({ preventScroll: true });
 	};
 
 	// What is printed last stands at the end, which stays in sight unless the reader has scrolled away from it.
