@@ -75,11 +75,11 @@ inline double least(Values values)
 }
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 6, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.05, 3, 20'000, 0.15, 600, 8, 200, 0.0008, 20'000, 5, 3000, 2000, 500, 0.03,
-	center, center};
+inline const Rule cuda_rule = {25, {4, 6, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.05, 3, 20'000, 0.15, 600, 8, 200, 0.0008, 20'000, 5,
+	3000, 2000, 500, 0.03, center, center};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
-inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0, 0, 0, 5000, 0.5, least,
-	median};
+inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0,
+	0, 0, 5000, 0.5, least, median};
 constexpr std::size_t least_calls = 3, least_blocks = 4, least_controls = 3; /* with fewer blocks, the page says so */
 
 inline double mean(const Values &values)
@@ -400,7 +400,8 @@ inline double mean_of_rival(const Pairs &pairs)
 /* By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of pairs shows it. */
 inline double unseen(const Pairs &pairs, const Rule &rule)
 {
-	return 2 * process_error(mean_of_rival(pairs), rule) / mean_of_rival(pairs);
+	double theirs = mean_of_rival(pairs);
+	return 2 * process_error(theirs, rule) / theirs;
 }
 
 /* How much longer the entry takes than the rival. */
