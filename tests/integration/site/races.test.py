@@ -1,56 +1,27 @@
 #!/usr/bin/env python3
 """Two things at the same moment: each pair is held at a row that both want, then let go. Whoever comes first, all that is kept
 says the same afterwards. The worker's podium-run is a pretended one that says what a submission tells it to."""
-import io
 import json
 import pathlib
 import subprocess
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import done as ok, make_board  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WORKER_NAME="here")
 sql = site.sql
 anyone, ada, bob, eve, admin, second = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
 
 
 def value(statement):
 	return sql(statement)[0][0]
-
-
-def ok(answer):
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	return answer
-
-
-def task_zip():
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK)
-		pack.writestr("eval.py", "")
-	return archive.getvalue()
-
-
-def make_board(name):
-	ok(admin.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", task_zip())]))
 
 
 def log_in(client, name):
@@ -146,7 +117,7 @@ def what_the_tests_need_is_made():
 		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
 		client.token = client.csrf("/account")
 	sql("UPDATE users SET role = 'admin' WHERE name IN ('root-of-all', 'second')")
-	make_board("small")
+	make_board(admin, "small")
 	for client, mean_ns in ((ada, 1000.0), (bob, 2000.0), (eve, 4000.0)):
 		submit(client, mean_ns)
 	equal(ranking(), [["ada", "1", "1"], ["bob", "2", "2"], ["eve", "3", "3"]])
@@ -261,7 +232,7 @@ def a_code_for_one_lets_one_of_two_in():
 
 @test
 def who_enters_a_code_while_being_removed_stays_out():
-	make_board("other")
+	make_board(admin, "other")
 	sql("DELETE FROM leaderboard_members; INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'small' AND u.name = 'ada'")
 	ok(post(admin, "/admin/invites", action="make", leaderboard="small", note="", uses="", expires="")())
 	sql("INSERT INTO invite_leaderboards SELECT MAX(i.id), l.id FROM invites i, leaderboards l WHERE l.name = 'other' GROUP BY l.id")
@@ -281,7 +252,7 @@ def who_enters_a_code_while_being_removed_stays_out():
 @test
 def a_leaderboard_that_is_deleted_while_jobs_of_it_end_is_gone_and_the_worker_goes_on():
 	for board in ("gone", "gone_too"):
-		make_board(board)
+		make_board(admin, board)
 		submit(ada, 3000.0, board)
 	with holds_ranking("gone") as held:
 		send(bob, 2500.0, "gone")
@@ -307,7 +278,7 @@ def a_leaderboard_that_is_deleted_while_jobs_of_it_end_is_gone_and_the_worker_go
 
 @test
 def of_two_who_delete_or_submit_to_a_leaderboard_at_once_nothing_is_left_over():
-	make_board("gone")
+	make_board(admin, "gone")
 	with Held(site, "UPDATE leaderboards SET updated_at = updated_at + INTERVAL 1 SECOND WHERE name = 'gone'") as held:
 		join = beside(post(admin, "/admin/leaderboard/gone/delete", name="gone"), post(second, "/admin/leaderboard/gone/delete", name="gone"),
 			post(eve, "/leaderboard/gone/submit", mode="test", code="# {}", gpu="H200"))
