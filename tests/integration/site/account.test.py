@@ -5,7 +5,6 @@ import base64
 import gzip
 import hashlib
 import http.client
-import io
 import json
 import pathlib
 import re
@@ -13,12 +12,12 @@ import struct
 import subprocess
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import make_board  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -26,17 +25,6 @@ sql = site.sql
 anyone, ada, bob, carol, admin = (Client(site.url) for _ in range(5))
 PASSWORD = "a long password"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
 secrets = {}
 
 
@@ -44,13 +32,8 @@ def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (carol, "carol"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'participant' WHERE role = 'admin'; UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK)
-		pack.writestr("eval.py", "")
 	for name in ("small", "other"):
-		answer = admin.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
-		equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+		make_board(admin, name)
 
 
 def submit(client, mean_ns, mode="ranked", board="small", note=""):

@@ -1,34 +1,22 @@
 #!/usr/bin/env python3
 """What destroys something asks first and says what will go: every address that takes a form is looked at here."""
-import io
 import json
 import pathlib
 import re
 import sys
 import time
-import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import make_board  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 ada, bob, admin = (Client(site.url) for _ in range(3))
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
 
 # Every address of the router that takes a form: what is lost, and how it asks. An address that is not here makes the test fail.
 # "here": the scenes below; else the suite that has the scene.
@@ -110,11 +98,7 @@ def what_the_tests_need_is_made():
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK)
-		pack.writestr("eval.py", "")
-	equal(admin.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())]).status, 303)
+	make_board(admin, "small")
 	first, second = submit(ada, 1000.0), submit(bob, 2000.0)
 
 

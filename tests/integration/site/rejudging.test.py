@@ -1,34 +1,22 @@
 #!/usr/bin/env python3
 """Rejudging: results are computed beside the old ones, a preview shows what would change, and an admin applies or discards it.
 The worker's podium-run is a pretended one that says what a submission tells it to."""
-import io
 import json
 import pathlib
 import subprocess
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import make_board  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, eve, admin, creator = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
 again = site.var / "again"  # once it is there, submissions behave as their "then" says
 
 
@@ -36,20 +24,11 @@ def case(mean_ns):
 	return {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}
 
 
-def make_board(name):
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK)
-		pack.writestr("eval.py", "")
-	answer = admin.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-
-
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
-	make_board("small")
+	make_board(admin, "small")
 
 
 def submit(client, mean_ns, then, board="small"):
@@ -343,7 +322,7 @@ def what_still_waits_can_be_discarded_but_not_applied():
 
 @test
 def a_users_results_are_rejudged_over_all_leaderboards():
-	make_board("large")
+	make_board(admin, "large")
 	elsewhere = submit(ada, 7000.0, {"cases": [case(6000.0)]}, board="large")
 	submit(bob, 6500.0, {"cases": [case(6500.0)]}, board="large")
 	before = ranking(), ranking("large")

@@ -1,33 +1,21 @@
 #!/usr/bin/env python3
 """What admins do with single submissions: find them, hide them, hold their results, note something about them. The worker's
 podium-run is a pretended one that says what a submission tells it to."""
-import io
 import json
 import pathlib
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import make_board  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, eve, admin, creator = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
 
 
 def case(mean_ns):
@@ -38,12 +26,7 @@ def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK)
-		pack.writestr("eval.py", "")
-	answer = admin.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", archive.getvalue())])
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
+	make_board(admin, "small")
 
 
 def submit(client, mean_ns):
