@@ -37,13 +37,31 @@ def _signed(number):
 
 def _mix(z, multiplier, shift):
     """One step of SplitMix64's finaliser, in place."""
-    z ^= (z >> shift) & ((1 << (64 - shift)) - 1)
+    z ^= (z >> shift).bitwise_and_((1 << (64 - shift)) - 1)
     return z.mul_(_signed(multiplier))
+
+
+# Numbers at a time: what the cache holds of the device.
+_PIECE = {"cuda": 1 << 21, "cpu": 1 << 15}
+_STEP = 0x9e3779b97f4a7c15
 
 
 @functools.lru_cache(None)
 def _usual_device():
     return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@functools.lru_cache(None)
+def _ramp(device):
+    """What SplitMix64 mixes for the first numbers, with the seed 0."""
+    return torch.arange(1, _PIECE.get(device.type, 1 << 15) + 1, device=device).mul_(_signed(_STEP))
+
+
+def _upper_bits(ramp, start):
+    """The upper 24 bits of the numbers, as float32."""
+    z = _mix(_mix(ramp + _signed(start), 0xbf58476d1ce4e5b9, 30), 0x94d049bb133111eb, 27)
+    # SplitMix64's last step, z ^= z >> 31, leaves the upper 31 bits as they are.
+    return (z.view(torch.int32)[1::2] >> 8).bitwise_and_(0xffffff).float()
 
 
 def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
@@ -52,17 +70,12 @@ def uniform(shape, seed, low=0.0, high=1.0, dtype=torch.float32, device=None):
     two. `device` is the GPU if there is one, else the CPU.
 
     The random bits are those of random_bits in utils.h: SplitMix64 (Steele, Lea, Flood 2014)."""
-    device = torch.device(device or _usual_device())
-    made = torch.empty(shape, dtype=dtype, device=device)
-    flat, step = made.view(-1), 0x9e3779b97f4a7c15
-    piece = max(flat.numel(), 1) if device.type == "cuda" else 1 << 15  # on a CPU: what its cache holds
-    for first in range(0, flat.numel(), piece):
-        last = min(first + piece, flat.numel())
-        z = torch.arange(first + 1, last + 1, device=device).mul_(_signed(step)).add_(_signed(seed * 0xd1342543de82ef95))
-        z = _mix(_mix(z, 0xbf58476d1ce4e5b9, 30), 0x94d049bb133111eb, 27)
-        z ^= (z >> 31) & 0x1ffffffff
-        unit = ((z >> 40) & 0xffffff).float().mul_(2.0**-24)
-        flat[first:last] = unit.mul_(high - low).add_(low)
+    made = torch.zeros(shape, dtype=dtype, device=device or _usual_device())
+    flat, ramp = made.view(-1), _ramp(made.device)
+    for first in range(0, len(flat), len(ramp)):
+        piece = flat[first:first + len(ramp)]
+        bits = _upper_bits(ramp[:len(piece)], seed * 0xd1342543de82ef95 + first * _STEP)
+        piece.copy_(bits.mul_((high - low) * 2.0**-24).add_(low))
     return made
 
 
