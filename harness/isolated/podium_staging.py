@@ -159,7 +159,7 @@ class Image:
 		if device.tensors:
 			*self.used, pieces = device.tensors.place_tensors(leaves, self.host_begins)
 		self.form = tree.encode(self.root)
-		self.flats = [self._flat(place, pieces) for place in (0, 1)]
+		self.flats, self._last = [self._flat(place, pieces) for place in (0, 1)], None
 
 	def _begin(self, place):
 		return self.host_begins if place else 0
@@ -185,8 +185,9 @@ class Image:
 		return self.flats[1] is not None
 
 	def prepare(self):
-		"""What comes last, anew for each call."""
-		self._last = [Last(flat, self.device) if flat is not None else None for flat in self.flats]
+		"""What comes last, anew for each input: those that get it cannot tell each other."""
+		if not self._last:
+			self._last = [Last(flat, self.device) if flat is not None else None for flat in self.flats]
 
 	def withheld(self):
 		"""What comes last on the device, for the native part: as long as this image is there."""
