@@ -19,10 +19,10 @@ namespace podium {
 
 using Values = std::vector<double>;
 
-/* For whose mean a relative half-width is too much to ask: 0.35 us are enough, since from job to job the constant is off by 0.1
+/* For whose mean a relative half-width is too much to ask: 0.4 us are enough, since from job to job the constant is off by 0.1
  * to 0.2 us, which no number of blocks shows. */
-constexpr double short_ns = 35'000, enough_ns = 350, enough = 0.01;
-constexpr int most_repeats = 3;
+constexpr double short_ns = 40'000, enough_ns = 400, enough = 0.01;
+constexpr int most_repeats = 6;
 constexpr std::size_t most_samples = 4000;
 constexpr double enough_ratio = 0.0025; /* half-width of the logarithm of a ratio */
 
@@ -75,7 +75,8 @@ inline double least(Values values)
 }
 
 constexpr double not_looked_at = std::numeric_limits<double>::infinity();
-inline const Rule cuda_rule = {25, {4, 6, 8, 12, 20, 28, 40}, {8, 12, 16, 20}, 60, 8, 100, 0.05, 3, 20'000, 0.15, 600, 8, 200, 0.0008, 20'000, 5,
+inline const Rule cuda_rule = {13, {6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76}, {12, 16, 20, 26, 32, 38}, 60, 8, 100, 0.05, 2, 20'000, 0.15, 600, 15,
+	200, 0.0008, 20'000, 3,
 	3000, 2000, 500, 0.03, center, center};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
 inline const Rule cpu_rule = {5, {4}, {2, 4}, 2, 1, 1, 0, 0, not_looked_at, not_looked_at, 0, 0, 0, 0, 0, 0,
