@@ -1,11 +1,11 @@
 /* The judge of a CUDA C++ task: seeds, inputs, reference, clock, verdict. No byte of a submission runs here.
  *
- *	POPCORN_FD=3 ./judge.out MODE CASEFILE
+ *	POPCORN_FD=3 ./judge.out MODE CASEFILE [MODE CASEFILE]
  *	./judge.out --can-split    only says on the standard output why the task cannot be split; 0 if it can, else 115
  *
- * MODE             test, benchmark, leaderboard, or compare
+ * MODE             test, benchmark, leaderboard, or compare; a second one begins when all cases of the first have passed
  * POPCORN_FD       an open descriptor that takes the results, one `key: value` a line
- * descriptors 4..  sockets to the contestants: the null contestant, the entry, and for `compare` the rival
+ * descriptors 4..  sockets to the contestants: the entry, where something is timed the null contestant, for `compare` the rival
  *
  * It is compiled with the task's task.h, reference.cuh and utils.h, as eval.cu describes them; the case file and the
  * results are read and written by what eval.cu has for that. docs/judge.md explains what the engine does and why.
@@ -36,7 +36,9 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index);
 #include "side.h"
 #include "watch.h"
 
+#include <algorithm>
 #include <bit>
+#include <sstream>
 
 #include <sys/prctl.h>
 
@@ -54,7 +56,7 @@ using podium_eval::CaseFailed;
 using podium_eval::Report;
 using podium_eval::stop;
 
-constexpr double usual_limit_s = 120; /* of all cases, where PODIUM_TIME_LIMIT_S does not say */
+constexpr double usual_limit_s = 120; /* of a mode, where PODIUM_TIME_LIMIT_S, which has a number for each, does not say */
 constexpr double share_for_cases = 0.85; /* of the time limit; the rest is for starting, and for what takes longer than expected */
 /* Of one call. The first one of a case may load and tune, so that it may take half of the time that is left. */
 constexpr double first_call_s = 30, call_s = 10, call_factor = 3;
@@ -126,12 +128,7 @@ private:
 /* The time limit, divided among the cases, and among the calls of one. */
 class Budget {
 public:
-	Budget() : began_(Clock::now())
-	{
-		const char *given = std::getenv("PODIUM_TIME_LIMIT_S");
-		auto limit = podium_eval::read_number<double>(given ? given : "");
-		limit_s_ = limit && *limit > 0 ? *limit : usual_limit_s;
-	}
+	explicit Budget(double limit_s) : began_(Clock::now()), limit_s_(limit_s) {}
 
 	void begin_case(std::size_t cases_left, double most_s)
 	{
@@ -158,12 +155,28 @@ private:
 	double limit_s_, end_of_case_s_ = 0, longest_s_ = 0;
 };
 
+/* A mode with its cases. */
+struct Part {
+	const Mode &mode;
+	Inputs inputs;
+	std::vector<Case> cases;
+	double limit_s;
+};
+
+using Parts = std::vector<Part>;
+
+template <class Has>
+bool any_of(const Parts &parts, Has has)
+{
+	return std::any_of(parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
+}
+
 /* ---- calls ---- */
 
 class Judge {
 public:
-	Judge(const Report &report, const Mode &mode, const Inputs &inputs, bool is_cuda)
-		: report_(report), mode_(mode), inputs_(inputs), rule_(is_cuda ? cuda_rule : cpu_rule)
+	Judge(const Report &report, const Parts &parts, bool is_cuda)
+		: report_(report), parts_(parts), part_(&parts.front()), rule_(is_cuda ? cuda_rule : cpu_rule), budget_(part_->limit_s)
 	{
 		std::int32_t own_cpu;
 		isolated_affinity before;
@@ -178,22 +191,45 @@ public:
 	/* The order of the sockets. */
 	void meet()
 	{
-		const char *names[] = {"null contestant", "submission", "rival"};
-		int count = mode_.has_rival ? 3 : 2;
+		const char *names[] = {"submission", "null contestant", "rival"};
+		int count = any_of(parts_, &Mode::has_rival) ? 3 : any_of(parts_, &Mode::is_timed) ? 2 : 1;
 		for (int i = 0; i < count; i++)
-			sides_.push_back(std::make_unique<Side>(names[i], first_socket + i, i == 0, device_.get()));
+			sides_.push_back(std::make_unique<Side>(names[i], first_socket + i, i == 1, device_.get()));
 		each_ready([](Side &side) { return side.greet(); });
-		if (mode_.is_timed)
+		if (count > 1)
 			calibrate();
 		each_ready([](Side &side) { return side.load(); });
 	}
 
-	/* Runs every case, whatever becomes of the others. Returns the exit code. */
-	int all_cases(const std::vector<Case> &cases)
+	/* Runs every part until a case of one has failed. Returns the exit code. */
+	int all_parts()
 	{
-		report_.line(std::string(mode_.noun) + "-count", cases.size());
+		for (const Part &part : parts_) {
+			if (&part != part_)
+				budget_ = Budget(part.limit_s);
+			part_ = &part;
+			all_cases(part.cases);
+			if (code_)
+				break;
+		}
+		return code_;
+	}
+
+private:
+	static constexpr int first_socket = 4;
+
+	const Mode &mode() const { return part_->mode; }
+	const Inputs &inputs() const { return part_->inputs; }
+	Side &entry() { return *sides_[0]; }
+	Side &null() { return *sides_[1]; }
+	Side &rival() { return *sides_[2]; }
+
+	/* Runs every case, whatever becomes of the others. */
+	void all_cases(const std::vector<Case> &cases)
+	{
+		report_.line(std::string(mode().noun) + "-count", cases.size());
 		for (std::size_t i = 0; i < cases.size(); i++) {
-			std::string key = mode_.noun + ("." + std::to_string(i) + ".");
+			std::string key = mode().noun + ("." + std::to_string(i) + ".");
 			report_.line(key + "spec", cases[i].spec);
 			budget_.begin_case(cases.size() - i, rule_.most_s);
 			try {
@@ -205,18 +241,10 @@ public:
 				code_ = code_ ? code_ : failure.code;
 			}
 		}
-		if (mode_.has_nonce)
-			report_.line("nonce", inputs_.nonce());
+		if (mode().has_nonce)
+			report_.line("nonce", inputs().nonce());
 		report_.line("check", std::string(code_ ? "fail" : "pass"));
-		return code_;
 	}
-
-private:
-	static constexpr int first_socket = 4;
-
-	Side &null() { return *sides_[0]; }
-	Side &entry() { return *sides_[1]; }
-	Side &rival() { return *sides_[2]; }
 
 	/* Does `act`, at the end of which a contestant is ready or says why not, with each. */
 	template <class Do>
@@ -236,14 +264,16 @@ private:
 	 * anything of a submission in it. The first block only shows when the gates are to open. */
 	void calibrate()
 	{
-		for (std::size_t k = 1; k < sides_.size() && rule_.calibrations; k++) {
+		for (auto &side : sides_) {
 			Values deltas;
-			difference(*sides_[k], null());
-			for (Side *side : {sides_[k].get(), &null()})
-				side->open_at(quiet_ns_ - rule_.open_before_ns);
+			if (side->is_null() || !rule_.calibrations)
+				continue;
+			difference(*side, null());
+			for (Side *one : {side.get(), &null()})
+				one->open_at(quiet_ns_ - rule_.open_before_ns);
 			for (std::size_t i = 0; i < rule_.calibrations; i++)
-				deltas.push_back(difference(*sides_[k], null()));
-			sides_[k]->delta_ns = mean(deltas);
+				deltas.push_back(difference(*side, null()));
+			side->delta_ns = mean(deltas);
 		}
 	}
 
@@ -397,7 +427,7 @@ private:
 	std::uint32_t slots_for(const Input &input) const
 	{
 		constexpr std::size_t most = 64, least = 2, on_host = 4, large = std::size_t(64) << 20;
-		if (!mode_.is_timed)
+		if (!mode().is_timed)
 			return least;
 		if (!device_ || !input.device_bytes)
 			return input.stream.size() > large ? least : on_host;
@@ -412,7 +442,7 @@ private:
 		std::string text = message_;
 		auto add = [&](const std::string &sentence) { text += (text.empty() ? "" : "\n") + sentence; };
 		char sentence[160];
-		if (summary && summary->blocks < least_blocks && !mode_.has_rival)
+		if (summary && summary->blocks < least_blocks && !mode().has_rival)
 			add("The time limit left room for " + std::to_string(summary->runs) + " calls in " + std::to_string(summary->blocks) +
 				(summary->blocks > 1 ? " blocks." : " block."));
 		for (const auto &[why, count] : disturbed_)
@@ -435,11 +465,11 @@ private:
 		if (lost_)
 			throw CaseFailed{Code::CUDA_API, "not run, because an earlier case left the GPU unusable."};
 		begin_case(one);
-		if (!mode_.is_timed)
+		if (!mode().is_timed)
 			return write_message(key, nullptr);
 		for (auto &side : sides_)
 			warm_up(*side, one);
-		if (mode_.has_rival)
+		if (mode().has_rival)
 			measure_both(one, key);
 		else
 			measure(one, key);
@@ -465,7 +495,7 @@ private:
 	{
 		bool is_first = true;
 		for (std::optional<Called> called; !called; is_first = false) {
-			Input input = mode_.is_timed ? inputs_.fresh(one, "warm", number_++) : inputs_.as_written(one);
+			Input input = mode().is_timed ? inputs().fresh(one, "warm", number_++) : inputs().as_written(one);
 			if (is_first)
 				give_inputs(side, input);
 			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
@@ -483,11 +513,11 @@ private:
 	{
 		auto began = std::chrono::steady_clock::now();
 		if (side.is_null()) {
-			give_inputs(side, inputs_.fresh(one, "warm", number_++));
+			give_inputs(side, inputs().fresh(one, "warm", number_++));
 			attempt(side, [&] { side.give_outputs(entry().form_needs(), &entry().form()); });
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
-			Input input = inputs_.fresh(one, "warm", number_++);
+			Input input = inputs().fresh(one, "warm", number_++);
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
 			if (called && &side == &entry() && called->own_ns > 0)
 				own_.push_back(called->own_ns);
@@ -516,7 +546,7 @@ private:
 	{
 		after_ = nullptr;
 		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over()); i++) {
-			Input input = inputs_.fresh(one, "timed", number_++);
+			Input input = inputs().fresh(one, "timed", number_++);
 			bool entry_first = theirs ? i % 2 == 0 : unforeseen() % 2;
 			if (entry_first)
 				note(entry(), input, ours);
@@ -658,11 +688,11 @@ private:
 	}
 
 	const Report &report_;
-	const Mode &mode_;
-	const Inputs &inputs_;
+	const Parts &parts_;
+	const Part *part_; /* that is judged now */
 	const Rule &rule_;
 	std::unique_ptr<Device> device_;
-	std::vector<std::unique_ptr<Side>> sides_; /* the null contestant, the entry, the rival */
+	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
 	Budget budget_;
 	double limit_s_ = 0;                       /* of the last call */
 	double quiet_ns_ = 0;                      /* what the null's empty kernel cost before any submission was loaded */
@@ -704,7 +734,32 @@ void hide()
 		prctl(PR_SET_DUMPABLE, 0);
 }
 
-int judge(const Report &report, const Mode &mode, const char *case_file)
+const Mode *find_mode(const char *name)
+{
+	for (const Mode &one : MODES)
+		if (std::strcmp(name, one.name) == 0)
+			return &one;
+	return nullptr;
+}
+
+/* `words`: mode and case file of each. */
+Parts read_parts(char **words, int count, bool is_cuda)
+{
+	Parts parts;
+	auto secret = podium_eval::take_secret();
+	const char *given = std::getenv("PODIUM_TIME_LIMIT_S");
+	std::istringstream limits(given ? given : "");
+	for (int i = 0; i < count; i += 2) {
+		const Mode &mode = *find_mode(words[i]);
+		double limit_s = 0;
+		if (!(limits >> limit_s) || !(limit_s > 0))
+			limit_s = usual_limit_s;
+		parts.push_back({mode, Inputs(secret, mode.has_nonce, is_cuda), podium_eval::read_cases(words[i + 1], secret), limit_s});
+	}
+	return parts;
+}
+
+int judge(const Report &report, char **words, int count)
 {
 	hide();
 	const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -714,12 +769,10 @@ int judge(const Report &report, const Mode &mode, const char *case_file)
 		why = "The task's data lie on a GPU, and there is none.";
 	if (!why.empty())
 		stop(Code::NOT_SPLIT, why);
-	auto secret = podium_eval::take_secret();
-	auto cases = podium_eval::read_cases(case_file, secret);
-	Inputs inputs(secret, mode.has_nonce, is_cuda);
-	Judge judge(report, mode, inputs, is_cuda);
+	Parts parts = read_parts(words, count, is_cuda);
+	Judge judge(report, parts, is_cuda);
 	judge.meet();
-	return judge.all_cases(cases);
+	return judge.all_parts();
 }
 
 } // namespace
@@ -728,18 +781,14 @@ int judge(const Report &report, const Mode &mode, const char *case_file)
 int main(int argc, char **argv)
 {
 	using namespace podium;
-	const Mode *mode = nullptr;
 	if (argc == 2 && std::strcmp(argv[1], "--can-split") == 0)
 		return say_whether_split();
-	for (const Mode &one : MODES)
-		if (argc == 3 && std::strcmp(argv[1], one.name) == 0)
-			mode = &one;
-	if (!mode)
-		stop(Code::USAGE, "usage: judge.out test|benchmark|leaderboard|compare CASEFILE");
+	if ((argc != 3 && argc != 5) || !find_mode(argv[1]) || (argc == 5 && !find_mode(argv[3])))
+		stop(Code::USAGE, "usage: judge.out test|benchmark|leaderboard|compare CASEFILE [MODE CASEFILE]");
 	Report report;
 	int code = Code::CASES;
 	try {
-		code = judge(report, *mode, argv[2]);
+		code = judge(report, argv + 1, argc - 1);
 	} catch (const Broken &broken) {
 		stop(Code::CASES, broken.why);
 	} catch (const GpuLost &error) {

@@ -1,15 +1,16 @@
 """The judge of the isolated engine: makes inputs, holds the clock, checks outputs, decides. It never runs a line of a
 submission; that is in another process, the contestant, of which every byte is hostile. docs/judge.md explains the engine.
 
-    POPCORN_FD=3 python3 judge.py MODE CASEFILE      in the folder with the task's files
+    POPCORN_FD=3 python3 judge.py MODE CASEFILE [MODE CASEFILE]      in the folder with the task's files
 
-MODE                   test, benchmark, leaderboard, or compare
-descriptor 4, 5, 6     sockets to the contestants: the empty kernel, the submission, in compare the one to compare it with
+MODE                   test, benchmark, leaderboard, or compare; a second one begins when all cases of the first have passed
+descriptor 4, 5, 6     sockets to the contestants: the submission, the empty kernel where something is timed, in compare the one to
+                       compare it with
 POPCORN_FD             an open descriptor that takes the results, one `key: value` a line
 POPCORN_SEED           the secret of all seeds
 PODIUM_DEVICE_UUID     the GPU, for what its driver says about clocks and temperature
 PODIUM_HIDE            that this process must keep others of its user out by itself
-PODIUM_TIME_LIMIT_S    how long all of it may take; 120 s if it is not set
+PODIUM_TIME_LIMIT_S    how long each mode may take, in their order ("120 180"); 120 s where it does not say
 
 Exit codes: 0 all is well; 112 the answer is wrong; 1 the submission cannot be imported or raised an error; 110 a CUDA error
 left the GPU unusable; 114 the submission did not answer in time; 116 it broke the rules of the judge; 117 its process ended.
@@ -39,7 +40,7 @@ from podium_side import (EXIT_CASE, EXIT_CUDA, EXIT_GONE, EXIT_RAISED, EXIT_REPO
 	CaseFailed, Side, Stop)
 from podium_words import accuse, explain
 
-NULL, ENTRY, RIVAL = 4, 5, 6
+ENTRY, NULL, RIVAL = 4, 5, 6
 MODES = {"test": "test", "benchmark": "benchmark", "leaderboard": "benchmark", "compare": "benchmark"}
 WITH_NONCE = ("leaderboard", "compare")
 KEPT = ("reference", "reference_code")   # modules that contestants do not get
@@ -444,9 +445,20 @@ class Trial:
 # ---- all cases ----
 
 
+class Part:
+	"""A mode with its cases."""
+
+	def __init__(self, mode, path, secret, limit_s):
+		self.mode, self.noun, self.limit_s = mode, MODES[mode], limit_s
+		self.is_timed = self.noun == "benchmark"
+		self.seeds = podium_cases.Seeds(secret, mode in WITH_NONCE)
+		self.cases = podium_cases.read_cases(path, self.seeds)
+
+
 class Judge:
-	def __init__(self, mode, report, seeds, cases, budget):
-		self.mode, self.report, self.seeds, self.cases, self.budget = mode, report, seeds, cases, budget
+	def __init__(self, report, parts):
+		self.report, self.parts = report, parts
+		self.begin(parts[0])
 		self.code, self.last_words = 0, ""
 		self.is_lost = False  # whether a CUDA error left the GPU unusable
 		self.conditions, self.rival = None, None
@@ -460,6 +472,9 @@ class Judge:
 		self.rule = statistics.RULES["cuda" if is_cuda else "cpu"]
 		self.inputs = podium_cases.Inputs(task.generate_input, torch, self.device.poison)
 		self.uuid = os.environ.get("PODIUM_DEVICE_UUID", "") if is_cuda else ""
+
+	def begin(self, part):
+		self.part, self.budget = part, Budget(part.limit_s)
 
 	def make(self, arguments, generators_seed):
 		"""(data, image): an input that nobody has seen, and its bytes."""
@@ -475,7 +490,7 @@ class Judge:
 		"""Whether the task can be split, before anything is judged: for each case an input, and another while there is time,
 		which must have the same form."""
 		end = monotonic() + LOOK_S
-		for case in self.cases:
+		for case in itertools.chain.from_iterable(part.cases for part in self.parts):
 			mismatch = self.inputs.mismatch(case.arguments)
 			if mismatch:
 				raise Stop(EXIT_UNSPLITTABLE, f"generate_input does not take the arguments of the case {case.spec}: {mismatch}.")
@@ -508,23 +523,34 @@ class Judge:
 		side.delta_ns = statistics.mean(deltas[1:])
 
 	def run(self, entry, null, rival):
-		"""Runs every case, whatever becomes of the others. Returns the exit code."""
-		noun, self.rival = MODES[self.mode], rival
-		self.report.line(f"{noun}-count", len(self.cases))
-		if self.seeds.nonce:
-			self.report.line("nonce", self.seeds.nonce.hex())
-		for index, case in enumerate(self.cases):
-			self.run_case(f"{noun}.{index}", index, case, entry, null, rival)
-		self.report.line("check", "fail" if self.code else "pass")
+		"""Runs every part until a case of one has failed. Returns the exit code."""
+		self.rival = rival
+		for part in self.parts:
+			if part is not self.part:
+				self.begin(part)
+			self.run_part(entry, null if part.is_timed else None, rival)
+			if self.code:
+				break
 		if self.last_words:
 			say(self.last_words)
 		return self.code
 
+	def run_part(self, entry, null, rival):
+		"""Runs every case, whatever becomes of the others."""
+		part = self.part
+		self.report.line(f"{part.noun}-count", len(part.cases))
+		if part.seeds.nonce:
+			self.report.line("nonce", part.seeds.nonce.hex())
+		for index, case in enumerate(part.cases):
+			self.run_case(f"{part.noun}.{index}", index, case, entry, null, rival)
+		self.report.line("check", "fail" if self.code else "pass")
+
 	def run_case(self, key, index, case, entry, null, rival):
-		where = f"{MODES[self.mode]} {index + 1} of {len(self.cases)} ({case.spec})"
+		count = len(self.part.cases)
+		where = f"{self.part.noun} {index + 1} of {count} ({case.spec})"
 		self.conditions = Conditions(self.uuid)
 		sides = [side for side in (entry, rival) if side]
-		trial = Trial(self, case, null, self.budget.share_s(len(self.cases) - index))
+		trial = Trial(self, case, null, self.budget.share_s(count - index))
 		try:
 			lines = self.lines_of(trial, sides)
 			self.tell(key, case, [*lines, ("status", "pass")])
@@ -549,11 +575,11 @@ class Judge:
 	def judge_case(self, trial, sides):
 		"""The result lines of a case that passes."""
 		trial.prepare(sides)
-		if self.mode == "test":
+		if not self.part.is_timed:
 			message = trial.test(sides[0])
 			return [("message", message)] if message else []
 		trial.until = min(trial.until, monotonic() + self.rule.most_s)
-		if self.mode == "compare":
+		if self.part.mode == "compare":
 			ours, theirs = trial.compare(*sides)
 			return self.figures(ours) + self.comparison(ours, theirs)
 		return self.figures(trial.measure(sides[0]))
@@ -585,7 +611,7 @@ class Judge:
 	def message(self, measurement, summary):
 		"""What one should know about the figures, in sentences."""
 		said = []
-		if summary.blocks < statistics.LEAST_BLOCKS and self.mode != "compare":
+		if summary.blocks < statistics.LEAST_BLOCKS and self.part.mode != "compare":
 			said.append(f"The time limit left room for {summary.runs} calls in {summary.blocks} block{'s' if summary.blocks > 1 else ''}.")
 		for why in dict.fromkeys(measurement.notes):
 			again = f"; {measurement.repeated} more were measured again" if measurement.repeated else ""
@@ -629,17 +655,19 @@ def is_socket(descriptor):
 		return False
 
 
-def open_sides(mode):
-	"""(the entry, the null, the rival); None for those that this mode does without."""
-	wanted = {ENTRY: "The submission", NULL: "The null contestant", RIVAL: "The other submission"}
-	if mode != "compare":
-		del wanted[RIVAL]
+def open_sides(parts):
+	"""(the entry, the null, the rival); None for those that these modes do without."""
+	wanted = {ENTRY: "The submission"}
+	if any(part.is_timed for part in parts):
+		wanted[NULL] = "The null contestant"
+	if any(part.mode == "compare" for part in parts):
+		wanted[RIVAL] = "The other submission"
 	missing = [noun for descriptor, noun in wanted.items() if not is_socket(descriptor)]
 	if missing:
 		raise Stop(EXIT_USAGE, f"{missing[0]} has no socket.")
 	cpus = wire.choose_cpus()
 	sides = {descriptor: Side(descriptor, noun, descriptor == NULL, cpus) for descriptor, noun in wanted.items()}
-	return sides[ENTRY], sides[NULL], sides.get(RIVAL)
+	return sides[ENTRY], sides.get(NULL), sides.get(RIVAL)
 
 
 def need_one_gpu():
@@ -669,15 +697,18 @@ def await_loaded(sides, rival, budget):
 			raise of_rival(f"{side.noun} failed: {failure.text}") from None
 
 
-def judge(mode, path, report, sides):
-	limit_s = float(os.environ.get("PODIUM_TIME_LIMIT_S") or LIMIT_S)
-	budget, is_timed = Budget(limit_s), MODES[mode] == "benchmark"
-	seeds = podium_cases.Seeds(read_secret(), mode in WITH_NONCE)
-	cases = podium_cases.read_cases(path, seeds)
+def read_parts(arguments):
+	"""`arguments`: mode and case file of each."""
+	secret, limits = read_secret(), os.environ.get("PODIUM_TIME_LIMIT_S", "").split()
+	limits_s = itertools.chain(map(float, limits), itertools.repeat(LIMIT_S))
+	return [Part(mode, path, secret, limit_s) for mode, path, limit_s in zip(arguments[::2], arguments[1::2], limits_s)]
+
+
+def judge(arguments, report, sides):
+	parts = read_parts(arguments)
+	run = Judge(report, parts)
 	need_one_gpu()
-	entry, null, rival = open_sides(mode)
-	if not is_timed:
-		null = None  # nobody greets it, and it ends with the judge
+	entry, null, rival = open_sides(parts)
 	sides.extend(side for side in (entry, null, rival) if side)
 	torch, is_cuda = find_torch()
 	for side in sides:
@@ -686,18 +717,17 @@ def judge(mode, path, report, sides):
 	task = Task()
 	torch = sys.modules.get("torch")
 	task.find_classes(torch)
-	run = Judge(mode, report, seeds, cases, budget)
 	run.open(torch, is_cuda, task)
 	try:
 		for side in sides:
-			side.await_ready(budget.left_s())
+			side.await_ready(run.budget.left_s())
 		for side in sides:
-			if not side.is_null and is_timed:
+			if not side.is_null and null:
 				run.calibrate(side, null)
 		for side in sides:
 			side.load()
 		run.look_at_inputs()
-		await_loaded(sides, rival, budget)
+		await_loaded(sides, rival, run.budget)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
@@ -707,13 +737,14 @@ def judge(mode, path, report, sides):
 
 
 def main(arguments):
-	if len(arguments) != 2 or arguments[0] not in MODES:
-		say(f"usage: python3 judge.py {{{'|'.join(MODES)}}} CASEFILE")
+	if len(arguments) not in (2, 4) or not set(arguments[::2]) <= set(MODES):
+		modes = "|".join(MODES)
+		say(f"usage: python3 judge.py {{{modes}}} CASEFILE [{{{modes}}} CASEFILE]")
 		return EXIT_USAGE
 	hide()
 	report, sides = Report(), []
 	try:
-		return judge(*arguments, report, sides)
+		return judge(arguments, report, sides)
 	except podium_cases.CaseError as error:
 		code, sentence = EXIT_CASE, str(error)
 	except Stop as end:

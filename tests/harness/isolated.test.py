@@ -831,12 +831,11 @@ def who_has_not_used_the_gpu_is_charged_all_but_the_bell():
 
 @test
 def a_case_ends_at_fixed_looks_when_its_mean_is_known():
-	steady, loose = [100e3, 100.1e3, 99.9e3, 100e3], [100e3, 110e3, 90e3, 100e3]
-	equal([statistics.is_enough(steady[:count], CUDA) for count in (1, 2, 3, 4)], [False, False, False, True])
-	equal(statistics.is_enough(loose, CUDA), False)
-	equal(statistics.is_enough(steady + steady[:1], CUDA), False)  # five is no look
-	equal(statistics.is_enough(loose * 10, CUDA), True)            # the last look
-	equal(statistics.is_enough([5e3, 5.04e3, 4.96e3, 5e3], CUDA), True)   # 0.35 us are enough where it is short
+	steady, loose = [100e3, 100.1e3, 99.9e3] * 4, [100e3, 110e3, 90e3, 100e3] * 19
+	equal([count for count in range(1, 13) if statistics.is_enough(steady[:count], CUDA)], [6, 7, 8, 10, 12])  # nine is no look
+	equal([count for count in range(1, 77) if statistics.is_enough(loose[:count], CUDA)], [76])  # the last look
+	equal(statistics.is_enough([5e3, 5.2e3, 4.8e3] * 2, CUDA), True)   # 0.4 us are enough where it is short
+	equal(statistics.is_enough([5e3, 5.9e3, 4.1e3] * 2, CUDA), False)
 	equal(statistics.is_enough(loose[:4], CPU), True)
 
 
@@ -869,10 +868,11 @@ def the_figures_of_a_case_come_from_its_blocks():
 
 @test
 def a_comparison_is_decided_by_the_ratio():
-	same = [(100e3, 100.1e3), (100.1e3, 100e3)] * 4
-	faster = [(90e3, 100e3), (91e3, 100e3)] * 4
-	loose = [(90e3, 100e3), (110e3, 100e3)] * 4
-	equal([statistics.is_decided(pairs, CUDA) for pairs in (same, faster, loose, faster[:6], loose * 3)], [True, True, False, False, True])
+	same = [(100e3, 100.1e3), (100.1e3, 100e3)] * 6
+	faster = [(90e3, 100e3), (91e3, 100e3)] * 6
+	loose = [(90e3, 100e3), (110e3, 100e3)] * 19
+	given = same, faster, loose[:12], faster[:10], loose
+	equal([statistics.is_decided(pairs, CUDA) for pairs in given], [True, True, False, False, True])
 	found = statistics.Comparison(faster, CUDA)
 	assert 0.9 < found.ratio < 0.91 and found.high < 1 and found.low < found.ratio, vars(found)
 	found = statistics.Comparison(loose, CUDA)

@@ -199,16 +199,16 @@ def judge(mode="test", submission="", cases=CASES, rival=None, liar=None, progra
 	folder = pathlib.Path(tempfile.mkdtemp(prefix="judge.", dir=WORK.path))
 	(folder / "cases.txt").write_text(cases)
 	reading, writing = os.pipe()
-	pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(3 if rival is not None else 2)]
+	pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(3 if rival is not None else 1 if mode == "test" else 2)]
 	with contextlib.ExitStack() as stack:
 		over = threading.Event()
 		stack.callback(over.set)
 		for index, (_, end) in enumerate(pairs):
-			if index == 1 and liar:
+			if index == 0 and liar:
 				threading.Thread(target=tell_lies, args=[liar, end, over], daemon=True).start()
 				continue
-			where, variables = run_folder(["", submission, rival][index])
-			stack.enter_context(contestant(["./contestant.out", *(["--null"] if index == 0 else [])], where, end, **variables))
+			where, variables = run_folder([submission, "", rival][index])
+			stack.enter_context(contestant(["./contestant.out", *(["--null"] if index == 1 else [])], where, end, **variables))
 			end.close()
 		descriptors = [writing] + [ours.fileno() for ours, _ in pairs]
 		process = stack.enter_context(subprocess.Popen(

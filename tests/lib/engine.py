@@ -16,7 +16,7 @@ import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("PODIUM_TEST_PYTHON", "/usr/bin/python3")
-NULL, ENTRY, RIVAL = 4, 5, 6
+ENTRY, NULL, RIVAL = 4, 5, 6
 HIGH = 40  # descriptors of ours lie there, apart from the numbers that the programs expect
 
 
@@ -145,8 +145,8 @@ class Match:
 		write_files(self.folder / "judge", task)
 		(self.folder / "cases.txt").write_text(cases)
 		ends = {}
-		for name, number in (("null", NULL), ("entry", ENTRY), ("rival", RIVAL)):
-			if name == "null" or name in submissions:
+		for name, number in (("entry", ENTRY), ("null", NULL), ("rival", RIVAL)):
+			if mode != "test" if name == "null" else name in submissions:
 				ends[number] = self.start_contestant(engine, name, given, submissions.get(name), (programs or {}).get(name))
 		with open(self.folder / "lines", "w") as lines:
 			results = high(os.dup(lines.fileno()))

@@ -265,6 +265,33 @@ static void from_a_harness_these_are_values_of_its_own(void **state)
 	assert_false(add(results, "nonce: 0badcafe\n"));
 }
 
+/* In one piece, and byte by byte. */
+static void what_comes_behind_the_check_is_the_next_ones(void **state)
+{
+	static const char lines[] = "test-count: 2\ntest.0.status: pass\ntest.1.status: pass\ncheck: pass\n"
+		"benchmark-count: 2\nnonce: 0badcafe\nbenchmark.0.runs: 3\nbenchmark.0.mean: 5\ncheck: fail\nerror: late";
+	struct results *given = *state;
+	for (size_t piece = 1; piece < sizeof lines; piece += sizeof lines - 2) {
+		struct results tests, benchmarks;
+		results_open(&tests, given->arena, RESULT_TESTS, SPECS, COUNT(SPECS));
+		results_open(&benchmarks, given->arena, RESULT_BENCHMARKS, SPECS, COUNT(SPECS));
+		benchmarks.is_judge = tests.is_judge = true;
+		tests.next = &benchmarks;
+		for (size_t at = 0; at < sizeof lines - 1; at += piece)
+			assert_true(results_add(&tests, lines + at, piece < sizeof lines - 1 - at ? piece : sizeof lines - 1 - at));
+		results_finish(&benchmarks);
+		assert_true(results_complete(&tests));
+		assert_string_equal(tests.check, "pass");
+		assert_null(tests.error);
+		assert_string_equal(benchmarks.check, "fail");
+		assert_string_equal(benchmarks.nonce, "0badcafe");
+		assert_string_equal(benchmarks.error, "late");
+		assert_int_equal(benchmarks.finished, 1);
+		results_close(&tests);
+		results_close(&benchmarks);
+	}
+}
+
 int main(void)
 {
 #define TEST_WITH(open, test) cmocka_unit_test_setup_teardown(test, open, close_results)
@@ -286,6 +313,7 @@ int main(void)
 		TEST_WITH(open_benchmarks, a_judge_says_how_it_measured),
 		TEST_WITH(open_benchmarks, what_a_judge_says_is_typed),
 		TEST_WITH(open_benchmarks, from_a_harness_these_are_values_of_its_own),
+		TEST_WITH(open_tests, what_comes_behind_the_check_is_the_next_ones),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

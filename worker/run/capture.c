@@ -10,6 +10,11 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+void capture_clear(struct capture *capture)
+{
+	capture->total = 0;
+}
+
 void capture_add(struct capture *capture, const char *bytes, size_t length)
 {
 	if (capture->total < capture_half_bytes) {

@@ -18,6 +18,7 @@ struct capture { /* start with all zero */
 	uint64_t total;                /* bytes that came */
 };
 
+void capture_clear(struct capture *capture);
 void capture_add(struct capture *capture, const char *bytes, size_t length);
 
 /* Appends the last of the first `end` bytes that came, at most `most`, and no more than half of what is kept. */

@@ -29,7 +29,7 @@ static const struct { int kinds[most_kinds]; int count; } STAGES[] = {
 
 /* ---- what is reported ---- */
 
-static void tell_progress(const struct evaluation *evaluation)
+void evaluation_tell_progress(const struct evaluation *evaluation)
 {
 	event_progress(evaluation->run->events, "%s %zu/%zu", evaluation->kind->progress,
 		evaluation->first + evaluation->results.finished, evaluation->all);
@@ -60,19 +60,24 @@ static void look_at_device(struct evaluation *evaluation)
 	evaluation->is_measured = true;
 }
 
-bool evaluation_take(void *context, const char *bytes, size_t length)
+void evaluation_note(struct evaluation *evaluation)
 {
-	struct evaluation *evaluation = context;
-	struct results *results = &evaluation->results;
-	bool good = results_add(results, bytes, length);
+	const struct results *results = &evaluation->results;
 	if (evaluation->judge && !evaluation->stage->begun && results->counts[results->family])
 		stage_tell_begin(evaluation->run, evaluation->stage, evaluation->judge);
 	if (results->finished != evaluation->told) {
 		tell_printed(evaluation);
-		tell_progress(evaluation);
+		evaluation_tell_progress(evaluation);
 		look_at_device(evaluation);
 	}
 	evaluation->told = results->finished;
+}
+
+bool evaluation_take(void *context, const char *bytes, size_t length)
+{
+	struct evaluation *evaluation = context;
+	bool good = results_add(&evaluation->results, bytes, length);
+	evaluation_note(evaluation);
 	return good;
 }
 
@@ -129,12 +134,12 @@ int64_t evaluation_limit_s(const struct evaluation *evaluation)
 	return *(const int64_t *)(const void *)((const char *)evaluation->run->job->task + evaluation->kind->timeout_offset);
 }
 
-int evaluation_write_cases(const struct evaluation *evaluation, int folder, struct error *error)
+int evaluation_write_cases(const struct evaluation *evaluation, int folder, const char *name, struct error *error)
 {
 	cleanup_buffer struct buffer text = {0};
 	for (size_t i = 0; i < evaluation->count; i++)
 		buffer_printf(&text, "%s\n", evaluation->cases[i]);
-	return folder_write(folder, "cases.txt", buffer_string(&text), text.length, 0444, error);
+	return folder_write(folder, name, buffer_string(&text), text.length, 0444, error);
 }
 
 void evaluation_open_results(struct evaluation *evaluation)
@@ -226,9 +231,26 @@ static const char *const *stage_cases(const struct task *task, const struct stag
 	return last ? task->benchmarks + task->benchmark_count - 1 : task->benchmarks;
 }
 
-/* As if nothing had run in this stage yet. */
-static int start_again(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+void evaluation_close(struct evaluation *evaluation)
 {
+	struct run *run = evaluation->run;
+	struct stage *stage = evaluation->stage;
+	bool passed = stage->judgement.verdict == VERDICT_PASSED;
+	if (passed && stage->kind == &KINDS[KIND_RANKED])
+		score(run, &evaluation->results, &stage->judgement);
+	if (passed && stage->kind == &KINDS[KIND_COMPARE])
+		compare(run, &evaluation->results, &stage->judgement);
+	if (!stage->kind->is_profiled)
+		evaluation_send_cases(evaluation, stage);
+	stage->nonce = evaluation->results.nonce;
+	stage->peak_device_bytes = isfinite(evaluation->used_bytes) ? (int64_t)evaluation->used_bytes : 0;
+	results_close(&evaluation->results);
+}
+
+/* As if nothing had run in this stage yet. */
+static int start_again(struct run *run, struct evaluation *evaluation, struct error *error)
+{
+	struct stage *stage = evaluation->stage;
 	buffer_free(&stage->judgement.message);
 	stage->judgement = (struct judgement){0};
 	evaluation_open_results(evaluation);
@@ -237,40 +259,48 @@ static int start_again(struct run *run, struct stage *stage, struct evaluation *
 }
 
 /* With the engine that the job is for, or with the other one if the judge finds that the task cannot be split. */
-static int run_cases(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
 	if (run->engine == ENGINE_ISOLATED) {
-		rc = engine_isolated(run, stage, evaluation, error);
+		rc = engine_isolated(run, evaluation, error);
 		if (rc || run->engine == ENGINE_ISOLATED)
 			return rc;
-		rc = start_again(run, stage, evaluation, error);
+		rc = start_again(run, evaluation, error);
 	}
-	return rc ? rc : engine_custom(run, stage, evaluation, error);
+	return rc ? rc : engine_custom(run, evaluation->stage, evaluation, error);
 }
 
 /* Of the cases of its kind a stage has all; but a profiler looks at one at a time. */
-static int evaluate(struct run *run, struct stage *stage, struct profiler *profiler, struct error *error)
+static int prepare(struct run *run, struct stage *stage, struct profiler *profiler, struct evaluation *evaluation, struct error *error)
 {
-	struct evaluation evaluation = { .run = run, .kind = stage->kind, .first = stage->first_case, .profiler = profiler };
-	evaluation.cases = stage_cases(run->job->task, stage->kind, &evaluation.all);
-	if (!evaluation.all)
+	*evaluation = (struct evaluation){ .run = run, .kind = stage->kind, .stage = stage, .first = stage->first_case, .profiler = profiler };
+	evaluation->cases = stage_cases(run->job->task, stage->kind, &evaluation->all);
+	if (!evaluation->all)
 		return fail(error, ERROR_INPUT, "The task has no %s.", stage->kind->family == RESULT_TESTS ? "tests" : "benchmarks");
-	evaluation.cases += evaluation.first;
-	evaluation.count = stage->kind->is_profiled ? 1 : evaluation.all;
-	evaluation_open_results(&evaluation);
-	tell_progress(&evaluation);
-	int rc = run_cases(run, stage, &evaluation, error);
-	bool passed = !rc && stage->judgement.verdict == VERDICT_PASSED;
-	if (passed && stage->kind == &KINDS[KIND_RANKED])
-		score(run, &evaluation.results, &stage->judgement);
-	if (passed && stage->kind == &KINDS[KIND_COMPARE])
-		compare(run, &evaluation.results, &stage->judgement);
-	if (!rc && !stage->kind->is_profiled)
-		evaluation_send_cases(&evaluation, stage);
-	stage->nonce = evaluation.results.nonce;
-	stage->peak_device_bytes = isfinite(evaluation.used_bytes) ? (int64_t)evaluation.used_bytes : 0;
-	results_close(&evaluation.results);
+	evaluation->cases += evaluation->first;
+	evaluation->count = stage->kind->is_profiled ? 1 : evaluation->all;
+	evaluation_open_results(evaluation);
+	return 0;
+}
+
+static int evaluate(struct run *run, struct stage *stage, struct stage *next, struct profiler *profiler, struct error *error)
+{
+	struct evaluation evaluation, following;
+	int rc = prepare(run, stage, profiler, &evaluation, error);
+	if (!rc && next && run->engine == ENGINE_ISOLATED) {
+		rc = prepare(run, next, profiler, &following, error);
+		evaluation.next = &following;
+	}
+	if (rc)
+		return rc;
+	evaluation_tell_progress(&evaluation);
+	rc = run_cases(run, &evaluation, error);
+	struct evaluation *last = evaluation.is_over ? evaluation.next : &evaluation;
+	if (rc)
+		results_close(&last->results);
+	else
+		evaluation_close(last);
 	return rc;
 }
 
@@ -289,23 +319,19 @@ static void make_internal(struct judgement *judgement, const struct error *error
 	buffer_text(&judgement->message, error->text);
 }
 
-static void perform(struct run *run, struct stage *stage, struct profiler *profiler)
+/* `next`: the stage that the same programs may go on with; NULL: there is none. Returns the last of the two that ran. */
+static const struct stage *perform(struct run *run, struct stage *stage, struct stage *next, struct profiler *profiler)
 {
 	struct error error;
 	int rc = workspace_open_stage(&run->workspace, stage->name, &error);
 	if (!rc)
-		rc = stage->kind == &KINDS[KIND_COMPILE] ? compile(run, stage, &error) : evaluate(run, stage, profiler, &error);
+		rc = stage->kind == &KINDS[KIND_COMPILE] ? compile(run, stage, &error) : evaluate(run, stage, next, profiler, &error);
+	struct stage *last = stage->ended ? next : stage;
 	if (rc)
-		make_internal(&stage->judgement, &error);
+		make_internal(&last->judgement, &error);
 	workspace_close_stage(&run->workspace);
-	if (!stage->begun)
-		return;
-	event_stage_end(run->events, &(struct stage_end_event){
-		.position = stage->position, .verdict = stage->judgement.verdict,
-		.message = buffer_string(&stage->judgement.message), .exited = stage->exited, .exit_code = stage->exit_code,
-		.duration_ms = stage->duration_ms,
-		.peak_host_bytes = stage->peak_host_bytes, .peak_device_bytes = stage->peak_device_bytes, .nonce = stage->nonce,
-	});
+	stage_tell_end(run, last);
+	return last;
 }
 
 /* How many stages there are of a kind. */
@@ -317,30 +343,49 @@ static size_t stage_parts(const struct task *task, const struct stage_kind *kind
 	return cases ? cases : 1;
 }
 
-/* The position of the next stage; `judgement` is that of the last one that ran. */
-static int perform_kind(struct run *run, const struct stage_kind *kind, struct profiler *profiler, int position,
-	struct judgement *judgement)
+static bool is_cancelled(const struct run *run, struct judgement *judgement)
 {
-	size_t parts = stage_parts(run->job->task, kind);
-	for (size_t part = 0; part < parts && judgement->verdict == VERDICT_PASSED; part++) {
-		struct stage stage = { .position = position++, .name = kind->name, .kind = kind, .first_case = part };
-		buffer_free(&judgement->message);
-		if (inbox_look(run->inbox)) {
-			judgement->verdict = VERDICT_CANCELLED;
-			buffer_text(&judgement->message, "The job was cancelled.");
-			break;
-		}
-		perform(run, &stage, profiler);
-		*judgement = stage.judgement;
+	if (!inbox_look(run->inbox))
+		return false;
+	judgement->verdict = VERDICT_CANCELLED;
+	buffer_text(&judgement->message, "The job was cancelled.");
+	return true;
+}
+
+/* The stages of a job in their order. */
+static size_t list_stages(const struct job *job, struct arena *arena, struct stage **stages)
+{
+	size_t count = 0, most = 0;
+	for (int i = 0; i < STAGES[job->mode].count; i++)
+		most += stage_parts(job->task, &KINDS[STAGES[job->mode].kinds[i]]);
+	*stages = arena_array(arena, struct stage, most);
+	for (int i = 0; i < STAGES[job->mode].count; i++) {
+		const struct stage_kind *kind = &KINDS[STAGES[job->mode].kinds[i]];
+		for (size_t part = 0; part < stage_parts(job->task, kind); part++, count++)
+			(*stages)[count] = (struct stage){ .position = (int)count, .name = kind->name, .kind = kind, .first_case = part };
 	}
-	return position;
+	return count;
+}
+
+/* What was tested is timed by the same programs. */
+static struct stage *find_next(struct stage *stages, size_t count, size_t index)
+{
+	bool is_pair = index + 1 < count && stages[index].kind == &KINDS[KIND_TEST] && stages[index + 1].kind->is_timed;
+	return is_pair ? &stages[index + 1] : NULL;
 }
 
 void engine_run(struct run *run, struct judgement *judgement)
 {
 	struct profiler profiler = profiler_find(run->arena, run->job);
-	int position = 0;
+	struct stage *stages;
+	size_t count = list_stages(run->job, run->arena, &stages);
 	*judgement = (struct judgement){ .verdict = VERDICT_PASSED };
-	for (int i = 0; i < STAGES[run->job->mode].count; i++)
-		position = perform_kind(run, &KINDS[STAGES[run->job->mode].kinds[i]], &profiler, position, judgement);
+	for (size_t i = 0; i < count && judgement->verdict == VERDICT_PASSED; i++) {
+		buffer_free(&judgement->message);
+		if (is_cancelled(run, judgement))
+			break;
+		const struct stage *last = perform(run, &stages[i], find_next(stages, count, i), &profiler);
+		*judgement = last->judgement;
+		i = (size_t)(last - stages);
+	}
 }

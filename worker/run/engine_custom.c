@@ -24,7 +24,7 @@ static int write_program(struct run *run, struct error *error)
 
 static int furnish(struct run *run, const struct evaluation *evaluation, struct error *error)
 {
-	int rc = evaluation_write_cases(evaluation, run->workspace.stage, error);
+	int rc = evaluation_write_cases(evaluation, run->workspace.stage, "cases.txt", error);
 	return rc ? rc : write_program(run, error);
 }
 
@@ -140,7 +140,6 @@ static int run_harness(struct run *run, struct stage *stage, struct evaluation *
 	struct process process = harness_process(run, evaluation, &variables);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	evaluation_look_before(evaluation);
-	evaluation->stage = stage;
 	evaluation->printed = run->job->is_followed && stage->kind->is_timed ? result : NULL;
 	int rc = stage_run_program(run, stage, &process, result, error);
 	evaluation->printed = NULL;

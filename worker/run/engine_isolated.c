@@ -1,7 +1,9 @@
-/* The engine that separates the submission from whoever judges it: a judge, a contestant with an empty kernel, a contestant with the
- * submission, and, to compare, one with another submission. Each is in a sandbox of its own and sees a part of the job's folder of its own. */
+/* The engine that separates the submission from whoever judges it: a judge, a contestant with the submission, where something is timed one
+ * with an empty kernel, and, to compare, one with another submission. Each is in a sandbox of its own and sees a part of the job's folder of
+ * its own. What is timed after it was tested is timed by the same programs. */
 #include "worker/run/engine.h"
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "lib/text.h"
@@ -9,6 +11,7 @@
 #include "worker/run/folder.h"
 #include "worker/run/isolated.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* What a Python task has that contestants do not get, beside its main file and the case file. */
@@ -55,11 +58,11 @@ enum task_engine engine_choose(const struct job *job, const char **reason)
 /* ---- what each program finds ---- */
 
 /* The parts of the job's folder. */
-static const char *const PARTS[PROGRAMS] = { "judge", "null", "entry", "rival" };
+static const char *const PARTS[PROGRAMS] = { "judge", "entry", "null", "rival" };
 
 static size_t program_count(const struct job *job)
 {
-	return job->mode == JOB_COMPARE ? PROGRAMS : PROGRAM_RIVAL;
+	return job->mode == JOB_COMPARE ? PROGRAMS : job->mode == JOB_TEST ? PROGRAM_NULL : PROGRAM_RIVAL;
 }
 
 static bool is_for_contestants(const struct job *job, const char *path)
@@ -112,26 +115,32 @@ static int furnish_cu(const struct run *run, const struct workspace *part, enum 
 	return write_program(run, part, who == PROGRAM_RIVAL ? COMPILED_RIVAL : COMPILED_SUBMISSION, "submission.so", error);
 }
 
-static int furnish(struct run *run, const struct stage *stage, const struct evaluation *evaluation, enum isolated_program who, struct error *error)
+static int write_cases(const struct evaluation *evaluation, const struct workspace *part, struct error *error)
+{
+	int rc = evaluation_write_cases(evaluation, part->stage, "cases.txt", error);
+	return rc || !evaluation->next ? rc : evaluation_write_cases(evaluation->next, part->stage, "timed.txt", error);
+}
+
+static int furnish(struct run *run, const struct evaluation *evaluation, enum isolated_program who, struct error *error)
 {
 	struct workspace *part = &run->parts[who];
-	int rc = workspace_open_stage(part, stage->name, error);
+	int rc = workspace_open_stage(part, evaluation->stage->name, error);
 	if (!rc && who == PROGRAM_JUDGE)
-		rc = evaluation_write_cases(evaluation, part->stage, error);
+		rc = write_cases(evaluation, part, error);
 	if (rc)
 		return rc;
 	return run->job->task->language == TASK_PY ? furnish_py(run, part, who, error) : furnish_cu(run, part, who, error);
 }
 
 /* Parts are made when they are first needed, and live as long as the job. */
-static int furnish_all(struct run *run, const struct stage *stage, const struct evaluation *evaluation, struct error *error)
+static int furnish_all(struct run *run, const struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
 	for (; run->part_count < program_count(run->job); run->part_count++)
 		if ((rc = workspace_open_part(&run->workspace, PARTS[run->part_count], &run->parts[run->part_count], error)))
 			return rc;
 	for (size_t i = 0; i < run->part_count && !rc; i++)
-		rc = furnish(run, stage, evaluation, (enum isolated_program)i, error);
+		rc = furnish(run, evaluation, (enum isolated_program)i, error);
 	return rc;
 }
 
@@ -147,32 +156,42 @@ static void close_stages(struct run *run)
 static const char *const *command(const struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	const struct job *job = run->job;
-	const char **words = arena_array(run->arena, const char *, 5);
+	const char **words = arena_array(run->arena, const char *, 7);
 	size_t count = 0;
 	bool is_py = job->task->language == TASK_PY, is_judge = who == PROGRAM_JUDGE;
 	if (is_py)
 		words[count++] = job->python;
 	words[count++] = is_py ? is_judge ? "../engine/judge.py" : "../engine/contestant.py" : is_judge ? "./judge.out" : "./contestant.out";
-	if (is_judge)
+	if (is_judge) {
 		words[count++] = evaluation->kind->argument;
-	if (is_judge)
 		words[count++] = "../cases.txt";
-	else if (who == PROGRAM_NULL)
+	} else if (who == PROGRAM_NULL) {
 		words[count++] = "--null";
-	else if (is_py)
+	} else if (is_py) {
 		words[count++] = job->slot;
+	}
+	if (is_judge && evaluation->next) {
+		words[count++] = evaluation->next->kind->argument;
+		words[count++] = "../timed.txt";
+	}
 	return words;
+}
+
+static const char *limits(const struct run *run, const struct evaluation *evaluation)
+{
+	const char *first = arena_printf(run->arena, "%" PRId64, evaluation_limit_s(evaluation));
+	return evaluation->next ? arena_printf(run->arena, "%s %" PRId64, first, evaluation_limit_s(evaluation->next)) : first;
 }
 
 static const char *const *environment(struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	struct variables variables = who == PROGRAM_JUDGE
-		? variables_for_judge(run->arena, run->job, &run->parts[who], evaluation_limit_s(evaluation))
+		? variables_for_judge(run->arena, run->job, &run->parts[who], limits(run, evaluation))
 		: variables_for_contestant(run->arena, run->job, &run->parts[who]);
 	return (const char *const *)arena_copy(run->arena, variables.list, sizeof variables.list);
 }
 
-static struct process program(struct run *run, struct evaluation *evaluation, enum isolated_program who)
+static struct process program(struct run *run, const struct evaluation *evaluation, enum isolated_program who)
 {
 	const struct job *job = run->job;
 	struct process process = {
@@ -181,11 +200,8 @@ static struct process program(struct run *run, struct evaluation *evaluation, en
 		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
 	};
-	if (who == PROGRAM_JUDGE) {
-		process.on_result = evaluation_take;
-		process.context = evaluation;
+	if (who == PROGRAM_JUDGE)
 		process.loss_code = JUDGE_LOSS;
-	}
 	stage_prepare(run, &run->parts[who], &process);
 	return process;
 }
@@ -207,7 +223,7 @@ static void choose_custom(struct run *run, const struct results *results)
 }
 
 /* The exit code that people see: the judge's, but where the submission ended by itself, its own. */
-static void note_end(struct stage *stage, const struct process_result *ended)
+static void note_end(struct stage *stage, const struct process *processes, const struct process_result *ended)
 {
 	const struct process_result *judge = &ended[PROGRAM_JUDGE], *entry = &ended[PROGRAM_ENTRY];
 	bool is_lost = judge->ending == PROCESS_EXITED && judge->code == JUDGE_LOSS && entry->ending != PROCESS_LEFT &&
@@ -215,7 +231,7 @@ static void note_end(struct stage *stage, const struct process_result *ended)
 	const struct process_result *shown = is_lost ? entry : judge;
 	stage->exited = shown->ending == PROCESS_EXITED;
 	stage->exit_code = shown->code;
-	stage->duration_ms = judge->duration_ms;
+	stage->duration_ms = judge->duration_ms - processes[PROGRAM_JUDGE].spent_ms;
 	stage->peak_host_bytes = entry->peak_bytes;
 }
 
@@ -231,48 +247,119 @@ static void log_judge(const struct process_result *judge)
 	log_warning("The judge failed: %s", *from ? from : "it has not said why.");
 }
 
-static int run_programs(struct run *run, struct stage *stage, struct evaluation *evaluation, struct process processes[static PROGRAMS],
-	struct process_result ended[static PROGRAMS], struct error *error)
+/* ---- one stage, or two ---- */
+
+/* The programs at work. What they report belongs to `current`. */
+struct series {
+	struct run *run;
+	struct evaluation *current;
+	struct process processes[PROGRAMS];
+	struct process_result *ended;
+	int64_t began_ms;
+};
+
+static void begin_stage(struct series *series, struct evaluation *evaluation)
 {
-	int rc = furnish_all(run, stage, evaluation, error);
+	series->current = evaluation;
+	evaluation->judge = &series->processes[PROGRAM_JUDGE];
+	evaluation_look_before(evaluation);
+}
+
+/* Tells what is to be told of a stage that has passed while its programs go on. */
+static void end_stage(struct series *series)
+{
+	struct evaluation *evaluation = series->current;
+	struct stage *stage = evaluation->stage;
+	struct process_result *entry = &series->ended[PROGRAM_ENTRY];
+	stage->judgement.verdict = VERDICT_PASSED;
+	stage->exited = true;
+	stage->duration_ms = clock_ms() - series->began_ms;
+	stage->peak_host_bytes = process_peak_bytes(entry);
+	stage_tell_log(series->run, stage, entry);
+	capture_clear(&entry->output);
+	capture_clear(&entry->errors);
+	evaluation_close(evaluation);
+	stage_tell_end(series->run, stage);
+	evaluation->is_over = true;
+}
+
+static void go_on(struct series *series)
+{
+	struct evaluation *next = series->current->next;
+	end_stage(series);
+	series->processes[PROGRAM_ENTRY].on_output = NULL; /* nothing happens beside a measurement because somebody looks on */
+	series->processes[PROGRAM_JUDGE].spent_ms = clock_ms() - series->began_ms;
+	series->processes[PROGRAM_JUDGE].timeout_ms = evaluation_limit_s(next) * 1000;
+	begin_stage(series, next);
+	evaluation_tell_progress(next);
+}
+
+static bool has_passed(const struct results *results)
+{
+	return results->check && strcmp(results->check, "pass") == 0;
+}
+
+/* on_result of the judge. */
+static bool take(void *context, const char *bytes, size_t length)
+{
+	struct series *series = context;
+	struct evaluation *evaluation = series->current;
+	bool good = results_add(&evaluation->results, bytes, length);
+	evaluation_note(evaluation);
+	if (!evaluation->next || !has_passed(&evaluation->results))
+		return good;
+	if (!results_complete(&evaluation->results))
+		return false;
+	go_on(series);
+	evaluation_note(series->current);
+	return good;
+}
+
+static int run_programs(struct series *series, struct evaluation *evaluation, struct error *error)
+{
+	struct run *run = series->run;
+	int rc = furnish_all(run, evaluation, error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < run->part_count; i++)
-		processes[i] = program(run, evaluation, (enum isolated_program)i);
-	stage_follow(run, stage, &processes[PROGRAM_ENTRY]);
-	evaluation->stage = stage;
-	evaluation->judge = &processes[PROGRAM_JUDGE];
-	evaluation_look_before(evaluation);
-	return process_run_all(processes, ended, run->part_count, error);
+		series->processes[i] = program(run, evaluation, (enum isolated_program)i);
+	series->processes[PROGRAM_JUDGE].on_result = take;
+	series->processes[PROGRAM_JUDGE].context = series;
+	stage_follow(run, evaluation->stage, &series->processes[PROGRAM_ENTRY]);
+	evaluation->results.next = evaluation->next ? &evaluation->next->results : NULL;
+	begin_stage(series, evaluation);
+	series->began_ms = clock_ms();
+	return process_run_all(series->processes, series->ended, run->part_count, error);
 }
 
 /* A stage whose judge has not begun may not have counted. */
-static void tell(struct run *run, struct stage *stage, struct evaluation *evaluation, const struct process *processes,
-	const struct process_result *ended)
+static void tell(const struct series *series, struct stage *stage)
 {
 	if (!stage->begun)
-		stage_tell_begin(run, stage, &processes[PROGRAM_JUDGE]);
-	stage_tell_log(run, stage, &ended[PROGRAM_ENTRY]);
-	evaluation_send_conditions(evaluation, stage);
+		stage_tell_begin(series->run, stage, &series->processes[PROGRAM_JUDGE]);
+	stage_tell_log(series->run, stage, &series->ended[PROGRAM_ENTRY]);
+	evaluation_send_conditions(series->current, stage);
 }
 
-int engine_isolated(struct run *run, struct stage *stage, struct evaluation *evaluation, struct error *error)
+int engine_isolated(struct run *run, struct evaluation *evaluation, struct error *error)
 {
-	struct process processes[PROGRAMS] = {0};
 	struct process_result *ended = arena_array(run->arena, struct process_result, PROGRAMS);
-	int rc = run_programs(run, stage, evaluation, processes, ended, error);
+	struct series series = { .run = run, .current = evaluation, .ended = ended };
+	int rc = run_programs(&series, evaluation, error);
+	struct evaluation *last = series.current;
+	struct stage *stage = last->stage;
 	close_stages(run);
-	evaluation->judge = NULL;
-	results_finish(&evaluation->results);
+	last->judge = NULL;
+	results_finish(&last->results);
 	if (rc)
 		return rc;
 	if (gives_up(run, stage, &ended[PROGRAM_JUDGE])) {
-		choose_custom(run, &evaluation->results);
+		choose_custom(run, &last->results);
 		return 0;
 	}
-	tell(run, stage, evaluation, processes, ended);
-	judge_isolated(processes, ended, run->part_count, &evaluation->results, &stage->judgement);
-	note_end(stage, ended);
+	tell(&series, stage);
+	judge_isolated(series.processes, ended, run->part_count, &last->results, &stage->judgement);
+	note_end(stage, series.processes, ended);
 	if (stage->judgement.verdict == VERDICT_INTERNAL_ERROR)
 		log_judge(&ended[PROGRAM_JUDGE]);
 	return 0;

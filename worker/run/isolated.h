@@ -6,9 +6,9 @@
 
 enum isolated_program {
 	PROGRAM_JUDGE,
-	PROGRAM_NULL,   /* the contestant with the empty kernel */
-	PROGRAM_ENTRY,  /* the one with the submission */
-	PROGRAM_RIVAL,  /* and the one with the submission that it is compared with; not in every stage */
+	PROGRAM_ENTRY,  /* the contestant with the submission */
+	PROGRAM_NULL,   /* the one with the empty kernel, where something is timed */
+	PROGRAM_RIVAL,  /* and the one with the submission that it is compared with, in a comparison */
 	PROGRAMS,
 };
 

@@ -301,7 +301,7 @@ static bool is_orderly(const struct process_result *result)
 static enum isolated_program find_lost(const struct process_result *ended, size_t count)
 {
 	enum isolated_program lost = PROGRAM_JUDGE;
-	for (size_t i = PROGRAM_NULL; i < count; i++)
+	for (size_t i = PROGRAM_JUDGE + 1; i < count; i++)
 		if (!is_orderly(&ended[i]) && (!lost || ended[i].duration_ms < ended[lost].duration_ms))
 			lost = (enum isolated_program)i;
 	return lost || ended[PROGRAM_ENTRY].ending == PROCESS_LEFT ? lost : PROGRAM_ENTRY;

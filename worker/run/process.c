@@ -38,9 +38,16 @@ struct group {
 	size_t count;
 	pid_t programs[process_most_together];
 	int exits;           /* becomes readable when a child ends */
-	int64_t deadline_ms;
+	int64_t last_ms;     /* when it is over whatever the leader's limit is */
 	long long kills;     /* for memory, before they began */
 };
+
+static int64_t deadline_ms(const struct group *group)
+{
+	const struct running *leader = &group->members[0];
+	int64_t limit_ms = leader->started_ms + leader->process->spent_ms + leader->process->timeout_ms;
+	return limit_ms < group->last_ms ? limit_ms : group->last_ms;
+}
 
 static void end(struct running *running, enum process_ending ending)
 {
@@ -82,6 +89,19 @@ static bool take_piece(struct running *running, enum spawn_pipe pipe)
 	return false;
 }
 
+/* A process that has just ended says nothing here; whoever waits for it knows. */
+int64_t process_peak_bytes(const struct process_result *result)
+{
+	char path[32], line[128];
+	long long kib = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)result->program);
+	cleanup_file FILE *file = result->program > 0 ? fopen(path, "re") : NULL;
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
+			break;
+	return (int64_t)kib * 1024;
+}
+
 static void note_peak(struct running *running, int64_t bytes)
 {
 	if (bytes > running->result->peak_bytes)
@@ -91,7 +111,7 @@ static void note_peak(struct running *running, int64_t bytes)
 static void note_exit(struct running *running, int status, const struct rusage *usage)
 {
 	note_peak(running, sandbox_resident_bytes(usage));
-	running->sandbox.program = 0;
+	running->sandbox.program = running->result->program = 0;
 	if (!running->over)
 		running->result->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 	end(running, WIFEXITED(status) ? PROCESS_EXITED : PROCESS_SIGNALLED);
@@ -166,7 +186,7 @@ static int64_t sooner(int64_t wait_ms, int64_t other_ms)
 static int patience_ms(const struct group *group)
 {
 	enum { most_ms = 1000 * 1000 };
-	int64_t wait_ms = group->deadline_ms - clock_ms();
+	int64_t wait_ms = deadline_ms(group) - clock_ms();
 	for (size_t i = 0; i < group->count; i++) {
 		const struct running *running = &group->members[i];
 		wait_ms = sooner(wait_ms, running->over ? -1 : watchdog_wait_ms(&running->watchdog));
@@ -208,12 +228,13 @@ static void step(struct group *group)
 	};
 	for (size_t i = 0; i < group->count; i++)
 		list_places(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
-	if (clock_ms() >= group->deadline_ms) {
+	if (clock_ms() >= deadline_ms(group)) {
 		end(leader, PROCESS_TIMEOUT);
 		return;
 	}
 	int count = poll(ready, FIRST_MEMBER + group->count * PLACES_OF_MEMBER, patience_ms(group));
-	for (size_t i = 0; i < group->count; i++)
+	/* The leader comes last: what it reports was caused by what others did, so their output is there by then. */
+	for (size_t i = group->count; i-- > 0;)
 		look_at_member(&group->members[i], ready + FIRST_MEMBER + i * PLACES_OF_MEMBER);
 	if (count <= 0)
 		return;
@@ -255,7 +276,7 @@ static int begin(struct group *group, size_t index, const int *channels, size_t 
 	if (!rc)
 		rc = spawn(process, &running->sandbox, channels, channel_count, &running->child, error);
 	running->sandbox.program = running->child.pid > 0 ? running->child.pid : 0;
-	group->programs[index] = running->sandbox.program;
+	group->programs[index] = running->result->program = running->sandbox.program;
 	watchdog_start(&running->watchdog, &running->sandbox, group->programs, group->count, !process->is_trusted);
 	running->started_ms = running->told_ms = clock_ms();
 	return rc;
@@ -301,7 +322,6 @@ static int begin_all(struct group *group, struct error *error)
 		rc = begin(group, 0, channels.to, channels.count, error);
 	for (size_t i = 1; !rc && i < group->count; i++)
 		rc = begin(group, i, &channels.of[i - 1], 1, error);
-	group->deadline_ms = clock_ms() + group->members[0].process->timeout_ms;
 	return rc;
 }
 
@@ -312,25 +332,13 @@ static bool was_killed_for_memory(const struct running *running, long long kills
 		(control_group_out_of_memory(&running->sandbox.group) || memory_kills() > kills_before);
 }
 
-/* Of one that is still there and about to be killed. A process that has just ended says nothing here; whoever waits for it knows. */
-static int64_t resident_peak(pid_t pid)
-{
-	char path[32], line[128];
-	long long kib = 0;
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	cleanup_file FILE *file = pid > 0 ? fopen(path, "re") : NULL;
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
-			break;
-	return (int64_t)kib * 1024;
-}
-
 /* Whatever it has left behind in its sandbox holds its channel as well. */
 static void clear_away(struct group *group, struct running *running)
 {
 	running->result->out_of_memory = was_killed_for_memory(running, group->kills);
-	note_peak(running, resident_peak(running->sandbox.program));
+	note_peak(running, process_peak_bytes(running->result));
 	note_peak(running, sandbox_end(&running->sandbox));
+	running->result->program = 0;
 	running->is_gone = true;
 }
 
@@ -361,11 +369,10 @@ static void await_loss(struct group *group)
 {
 	enum { most_ms = 10 * 1000 };
 	const struct running *leader = &group->members[0];
-	int64_t end_ms = clock_ms() + most_ms;
 	if (leader->result->ending != PROCESS_EXITED || !leader->process->loss_code || leader->result->code != leader->process->loss_code)
 		return;
-	group->deadline_ms = end_ms < group->deadline_ms ? end_ms : group->deadline_ms;
-	while (!has_lost_all(group) && leader->result->ending == PROCESS_EXITED && clock_ms() < group->deadline_ms)
+	group->last_ms = clock_ms() + most_ms;
+	while (!has_lost_all(group) && leader->result->ending == PROCESS_EXITED && clock_ms() < deadline_ms(group))
 		step(group);
 }
 
@@ -386,7 +393,7 @@ static int finish(struct group *group, struct error *error)
 
 int process_run_all(const struct process *processes, struct process_result *results, size_t count, struct error *error)
 {
-	struct group group = { .count = count, .kills = memory_kills() };
+	struct group group = { .count = count, .last_ms = INT64_MAX, .kills = memory_kills() };
 	memset(results, 0, count * sizeof *results);
 	for (size_t i = 0; i < count; i++)
 		group.members[i] = (struct running){ .process = &processes[i], .result = &results[i], .sandbox = sandbox_none, .child = child_none };

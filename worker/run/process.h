@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
 	process_result_descriptor = 3,               /* what POPCORN_FD names */
@@ -36,7 +37,8 @@ struct process {
 	struct sandbox_view view;       /* and what it sees there */
 	int folder;                     /* descriptor of the folder it starts in, */
 	const char *inside;             /* and the same as a path in the sandbox, where that has a root of its own */
-	int64_t timeout_ms;
+	int64_t timeout_ms;             /* from when it has run for spent_ms; on_result may change both */
+	int64_t spent_ms;
 	uint64_t most_address_space;    /* bytes; 0: no limit, as CUDA needs */
 	struct zygote *zygote;          /* that it may be forked from; NULL: none */
 	struct process_watch watch;     /* look NULL: nobody watches */
@@ -68,7 +70,11 @@ struct process_result {
 	int64_t duration_ms;      /* until the program itself ended */
 	int64_t peak_bytes;       /* the most that it, or a process that it waited for, had resident; 0: not known */
 	struct capture output, errors;
+	pid_t program;            /* while it runs; 0: it does not */
 };
+
+/* The most that a program which still runs has had resident so far; 0: not known. */
+int64_t process_peak_bytes(const struct process_result *result);
 
 /* The program runs in a sandbox of its own. It is the leader of its own session and gets /dev/null, two pipes, the result pipe if wanted,
  * and no other descriptor. When it ends, or is ended, all that runs in its sandbox is killed, and all its descendants; then what stands in

@@ -392,6 +392,8 @@ bool results_add(struct results *results, const char *bytes, size_t length)
 {
 	if (results->verdict != VERDICT_NONE)
 		return false;
+	if (results->next && results->check)
+		return results_add(results->next, bytes, length);
 	results->total += length;
 	if (results->total > result_most_bytes)
 		return flood(results, "What was written", result_most_bytes);
@@ -409,6 +411,8 @@ bool results_add(struct results *results, const char *bytes, size_t length)
 			return false;
 		bytes += part + 1;
 		length -= part + 1;
+		if (results->next && results->check)
+			return results_add(results->next, bytes, length);
 	}
 	return true;
 }

@@ -60,6 +60,7 @@ struct results {
 	const char *error;                /* of the whole run */
 	const char *nonce;                /* that a judge has mixed into its seeds */
 	size_t finished;                  /* cases that have their result, for the progress */
+	struct results *next;             /* what lines belong to once these have a check; NULL: nothing more is to come */
 
 	enum verdict verdict;             /* VERDICT_NONE, or what is wrong with the lines */
 	char reason[512];                 /* then a sentence */

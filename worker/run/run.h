@@ -40,7 +40,7 @@ struct stage {
 	const char *name;
 	const struct stage_kind *kind;
 	size_t first_case;      /* where its cases begin among those of the task */
-	bool begun;             /* its event has gone out */
+	bool begun, ended;      /* its events have gone out */
 	struct judgement judgement;
 	bool exited;
 	int exit_code;
@@ -81,6 +81,9 @@ bool stage_tell_tail(struct run *run, const struct stage *stage, const struct pr
 /* Its events one by one, for a stage with several programs; the log is that of one. */
 void stage_tell_begin(struct run *run, struct stage *stage, const struct process *process);
 void stage_tell_log(struct run *run, const struct stage *stage, const struct process_result *result);
+
+/* What has become of it, once, where its begin has been told. */
+void stage_tell_end(struct run *run, struct stage *stage);
 
 /* The stages "compile" of the two languages. They fill stage->judgement; an error is an internal one. */
 int compile_py(struct run *run, struct stage *stage, struct error *error);

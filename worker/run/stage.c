@@ -67,6 +67,19 @@ void stage_tell_log(struct run *run, const struct stage *stage, const struct pro
 	send_log(run, stage, "stderr", &result->errors);
 }
 
+void stage_tell_end(struct run *run, struct stage *stage)
+{
+	if (!stage->begun || stage->ended)
+		return;
+	event_stage_end(run->events, &(struct stage_end_event){
+		.position = stage->position, .verdict = stage->judgement.verdict,
+		.message = buffer_string(&stage->judgement.message), .exited = stage->exited, .exit_code = stage->exit_code,
+		.duration_ms = stage->duration_ms,
+		.peak_host_bytes = stage->peak_host_bytes, .peak_device_bytes = stage->peak_device_bytes, .nonce = stage->nonce,
+	});
+	stage->ended = true;
+}
+
 bool stage_tell_tail(struct run *run, const struct stage *stage, const struct process_result *result)
 {
 	cleanup_buffer struct buffer out = {0}, err = {0};

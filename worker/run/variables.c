@@ -136,10 +136,10 @@ struct variables variables_for_harness(struct arena *arena, const struct job *jo
 	return variables;
 }
 
-struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, int64_t limit_s)
+struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, const char *limits_s)
 {
 	struct variables variables = variables_for_harness(arena, job, workspace);
-	set_number(&variables, "PODIUM_TIME_LIMIT_S", limit_s);
+	variables_set(&variables, "PODIUM_TIME_LIMIT_S", limits_s);
 	if (!workspace->host->stands[WALL_PROC])
 		variables_set(&variables, "PODIUM_HIDE", "1");
 	if (!job->device.is_cpu)

@@ -31,8 +31,8 @@ struct variables variables_for_contestant(struct arena *arena, const struct job 
 /* For a harness: also what harnesses ask for, the seed among it. */
 struct variables variables_for_harness(struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a judge of the isolated engine: also its limit of time, the name of the GPU, and whether it must see to it itself that no other
- * program of its user looks into it. */
-struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, int64_t limit_s);
+/* For a judge of the isolated engine: also its limits of time ("120 180": a number of seconds for each case file), the name of the GPU, and
+ * whether it must see to it itself that no other program of its user looks into it. */
+struct variables variables_for_judge(struct arena *arena, const struct job *job, const struct workspace *workspace, const char *limits_s);
 
 #endif

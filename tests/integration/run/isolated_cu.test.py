@@ -88,6 +88,7 @@ def a_task_that_can_be_split_is_judged_by_a_program_without_the_submission():
 	result = one()
 	equal((result.verdict, engine_of(result)), ("passed", ("isolated", None)))
 	equal(result.stages[1]["command"], "./judge.out test ../cases.txt")
+	equal([s["command"] for s in one(mode="ranked").stages[1:]], ["./judge.out test ../cases.txt leaderboard ../timed.txt"] * 2)
 	for part in ("-shared", "-Xcompiler=-fPIC", "-Xlinker=-z,defs", "submission.cu entry.o", "-o submission.so"):
 		contains(result.stages[0]["command"], part)
 
