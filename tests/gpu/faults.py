@@ -1,4 +1,4 @@
-"""The steps of tests/gpu/faults, which starts Podium and sets the variables."""
+"""A GPU falls off the bus: steps of tests/gpu/drill."""
 import os
 import pathlib
 import subprocess
@@ -6,13 +6,10 @@ import sys
 import time
 import uuid
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from client import Client  # noqa: E402
+from steps import MODEL, Client, sql, step, until, verdict_of_all
 
-url, lose = sys.argv[1], pathlib.Path(os.environ["LOSE_FILE"])
-author, wrong = Client(url), 0
-MODEL = next(line.split()[0] for line in subprocess.run([os.environ["ADMIN"], "gpu", "list"], capture_output=True, text=True).stdout.splitlines()
-	if not line.startswith("CPU"))
+lose = pathlib.Path(os.environ["LOSE_FILE"])
+author = Client(sys.argv[1])
 RIGHT = "import torch\n\ndef custom_kernel(data):\n\tA, B, output = data\n\treturn torch.add(A, B, out=output)\n"
 SLOW = RIGHT.replace("\treturn", "\timport time; time.sleep(2)\n\treturn")
 # An index far beyond the end, at which torch's kernel stops: an Xid, but one that every program can cause.
@@ -26,27 +23,6 @@ def custom_kernel(data):
 	torch.cuda.synchronize()
 	return output
 """
-
-
-def sql(statement):
-	answer = subprocess.run(["mariadb", "--no-defaults", "-S", os.environ["PODIUM_DATABASE_SOCKET"], "-N", "-B", "podium"], input=statement,
-		capture_output=True, text=True, check=True)
-	return [line.split("\t") for line in answer.stdout.splitlines()]
-
-
-def step(what, good, seen=""):
-	global wrong
-	wrong += not good
-	print(f"{'ok    ' if good else 'WRONG '} {what}{': ' if seen else ''}{seen}", flush=True)
-
-
-def until(condition, limit_s=120):
-	end = time.monotonic() + limit_s
-	while time.monotonic() < end:
-		if value := condition():
-			return value
-		time.sleep(0.1)
-	return None
 
 
 def submit(source):
@@ -102,4 +78,4 @@ seen = until(lambda: stored(broken)[1] != "0" and stored(broken))
 step("the job is not charged for it", bool(seen) and int(seen[0]) <= 1, str(seen))
 release_all()
 step("and runs again", ends(broken)["state"] == "done", str(stored(broken)))
-sys.exit(1 if wrong else 0)
+sys.exit(verdict_of_all())

@@ -45,6 +45,25 @@ podium:
 """
 
 BARE = TASK.split("podium:")[0]
+FILLED = """
+import torch
+
+
+def generate_input(seed):
+    return torch.full((4,), float(seed)), torch.full((4,), float("nan"))
+
+
+def ref_kernel(data):
+    return data[0] + 1
+
+
+def is_output_of(data, output):
+    return output.data_ptr() == data[1].data_ptr()
+
+
+def check_implementation(data, output):
+    return torch.equal(output, ref_kernel(data)), 'not the same'
+"""
 CUDA = """
 lang: cu
 description: A small task in CUDA.
@@ -76,11 +95,11 @@ def ok(answer):
 	return answer
 
 
-def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=TASK, device="CPU", samples=True):
+def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=TASK, device="CPU", samples=True, whole_reference=None):
 	archive = io.BytesIO()
 	with zipfile.ZipFile(archive, "w") as pack:
 		pack.writestr("task.yml", (task % wrong if "%s" in task else task) + ("    - {source: samples/right.py, verdict: passed}\n" if right else ""))
-		pack.writestr("reference.py", REFERENCE % reference if samples else "def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): return True, ''\n")
+		pack.writestr("reference.py", whole_reference or REFERENCE % reference if samples else "def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): return True, ''\n")
 		pack.writestr("reference.cuh", "__global__ void f(float *a);\n")
 		pack.writestr("task.h", "")
 		for path in (["samples/right.py", "samples/right.cu"] if samples else []):
@@ -301,6 +320,14 @@ def a_leaderboard_is_deleted_with_its_dry_runs():
 	for board in ("sound", "weak", "timed", "bare", "whole", "kernel", "single"):
 		ok(carl.post(f"/admin/leaderboard/{board}/delete", [("name", board)]))
 	equal(sql("SELECT (SELECT COUNT(*) FROM dry_runs) + (SELECT COUNT(*) FROM dry_run_entries)"), [["0"]])
+
+
+@test
+def a_reference_is_an_answer_also_where_that_must_fill_memory_that_is_given():
+	make_board("filled", task=BARE, whole_reference=FILLED)
+	words = report("filled")
+	contains(words, "the reference passed passed as it must")
+	contains(words, "the input, returned not passed")
 
 
 try:
