@@ -20,6 +20,7 @@ or no input can be made for it; 115 the task cannot be judged in two processes, 
 import base64
 import contextlib
 import ctypes
+import fcntl
 import importlib
 import itertools
 import json
@@ -27,8 +28,9 @@ import os
 import stat
 import struct
 import sys
+import termios
 import traceback
-from time import monotonic
+from time import monotonic, sleep
 
 import podium_cases
 import podium_staging as staging
@@ -49,6 +51,7 @@ LIMIT_S = 120.0
 FIRST_CALL_S, CALL_S, CALL_FACTOR = 30.0, 10.0, 3.0
 SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for starting, and for what takes longer than expected
 MOST_TEST_SLOTS = 2                      # where nothing is timed
+SETTLE_S = 2.0                           # for whoever reads the results
 LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
 SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
 	(0x10, "sync boost"))
@@ -85,6 +88,13 @@ class Report:
 		except OSError as error:
 			say(f"judge.py: the results cannot be written: {error}")
 			os._exit(EXIT_REPORT)
+
+	def settle(self):
+		"""Until what was written has been read: what contestants print from then on belongs to what is reported next."""
+		end, unread = monotonic() + SETTLE_S, struct.pack("i", 1)
+		while any(unread) and monotonic() < end:
+			sleep(0.0002)
+			unread = fcntl.ioctl(self._fd, termios.FIONREAD, unread)
 
 
 # ---- the task ----
@@ -527,6 +537,7 @@ class Judge:
 		self.rival = rival
 		for part in self.parts:
 			if part is not self.part:
+				self.report.settle()
 				self.begin(part)
 			self.run_part(entry, null if part.is_timed else None, rival)
 			if self.code:

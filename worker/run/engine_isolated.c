@@ -255,8 +255,12 @@ struct series {
 	struct evaluation *current;
 	struct process processes[PROGRAMS];
 	struct process_result *ended;
-	int64_t began_ms;
 };
+
+static int64_t passed_ms(const struct series *series)
+{
+	return clock_ms() - series->ended[PROGRAM_JUDGE].began_ms;
+}
 
 static void begin_stage(struct series *series, struct evaluation *evaluation)
 {
@@ -273,7 +277,7 @@ static void end_stage(struct series *series)
 	struct process_result *entry = &series->ended[PROGRAM_ENTRY];
 	stage->judgement.verdict = VERDICT_PASSED;
 	stage->exited = true;
-	stage->duration_ms = clock_ms() - series->began_ms;
+	stage->duration_ms = passed_ms(series);
 	stage->peak_host_bytes = process_peak_bytes(entry);
 	stage_tell_log(series->run, stage, entry);
 	capture_clear(&entry->output);
@@ -288,7 +292,7 @@ static void go_on(struct series *series)
 	struct evaluation *next = series->current->next;
 	end_stage(series);
 	series->processes[PROGRAM_ENTRY].on_output = NULL; /* nothing happens beside a measurement because somebody looks on */
-	series->processes[PROGRAM_JUDGE].spent_ms = clock_ms() - series->began_ms;
+	series->processes[PROGRAM_JUDGE].spent_ms = series->current->stage->duration_ms;
 	series->processes[PROGRAM_JUDGE].timeout_ms = evaluation_limit_s(next) * 1000;
 	begin_stage(series, next);
 	evaluation_tell_progress(next);
@@ -328,7 +332,6 @@ static int run_programs(struct series *series, struct evaluation *evaluation, st
 	stage_follow(run, evaluation->stage, &series->processes[PROGRAM_ENTRY]);
 	evaluation->results.next = evaluation->next ? &evaluation->next->results : NULL;
 	begin_stage(series, evaluation);
-	series->began_ms = clock_ms();
 	return process_run_all(series->processes, series->ended, run->part_count, error);
 }
 

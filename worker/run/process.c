@@ -278,7 +278,7 @@ static int begin(struct group *group, size_t index, const int *channels, size_t 
 	running->sandbox.program = running->child.pid > 0 ? running->child.pid : 0;
 	group->programs[index] = running->result->program = running->sandbox.program;
 	watchdog_start(&running->watchdog, &running->sandbox, group->programs, group->count, !process->is_trusted);
-	running->started_ms = running->told_ms = clock_ms();
+	running->started_ms = running->told_ms = running->result->began_ms = clock_ms();
 	return rc;
 }
 

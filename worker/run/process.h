@@ -71,6 +71,7 @@ struct process_result {
 	int64_t peak_bytes;       /* the most that it, or a process that it waited for, had resident; 0: not known */
 	struct capture output, errors;
 	pid_t program;            /* while it runs; 0: it does not */
+	int64_t began_ms;         /* clock_ms */
 };
 
 /* The most that a program which still runs has had resident so far; 0: not known. */
