@@ -216,13 +216,13 @@ static void take_rows(struct arena *arena, const struct read_row *rows, size_t c
 	reading->is_cut = waiting >= most_waiting;
 }
 
-static int read_all(struct database *db, struct arena *arena, int64_t job_id, size_t room, struct reading *reading, struct error *error)
+static int read_all(struct database *db, struct arena *arena, int64_t job_id, struct reading *reading, struct error *error)
 {
 	struct read_row *rows;
 	size_t count;
 	int rc = database_rows(db, arena, &wait_reading, &rows, &count, error, "ii", job_id, (int64_t)0);
 	if (!rc)
-		take_rows(arena, rows, count, room, reading);
+		take_rows(arena, rows, count, 0, reading);
 	return rc;
 }
 
@@ -245,7 +245,7 @@ static void find_wait(struct arena *arena, const struct reading *reading, int64_
 int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, job_id, 0, &reading, error);
+	int rc = read_all(db, arena, job_id, &reading, error);
 	if (rc)
 		return rc;
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
@@ -264,20 +264,17 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 
 /* It is younger than all others; how long it will take itself does not matter. Those for several models are one
  * submission, and nobody knows yet which of them run first, so each is looked at alone. */
-int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, const char *const *gpus, size_t count,
-	struct wait *waits, struct error *error)
+void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id, const char *const *gpus, size_t count,
+	struct wait *waits)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, 0, 1, &reading, error);
-	if (rc)
-		return rc;
+	take_rows(arena, answer->rows, answer->count, 1, &reading);
 	struct wait_job *next = &reading.jobs[reading.count];
 	for (size_t i = 0; i < count; i++) {
 		*next = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = gpus[i], .expected_ms = NAN, .running_ms = NAN };
 		wait_estimate(arena, reading.jobs, reading.count + 1, reading.devices, reading.device_count);
 		waits[i] = wait_in(arena, &reading, next);
 	}
-	return 0;
 }
 
 /* ---- all lines, for admins ---- */
@@ -313,7 +310,7 @@ int wait_lines(struct database *db, struct arena *arena, struct wait_line **line
 	struct line_row *rows;
 	int rc = database_rows(db, arena, &LINES, &rows, count, error, "");
 	if (!rc)
-		rc = read_all(db, arena, 0, 0, &reading, error);
+		rc = read_all(db, arena, 0, &reading, error);
 	if (rc)
 		return rc;
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
