@@ -128,6 +128,9 @@ static const struct column WINDOW_COLUMNS[] = { INTEGER(struct window, used), IN
 	"  ORDER BY s.submitted_at DESC LIMIT ?) counted")
 const struct statement quota_windows[quota_modes] = { WINDOW("test"), WINDOW("benchmark"), WINDOW("ranked"), WINDOW("profile") };
 
+static const struct statement *const WINDOW_PARTS[quota_modes] = { &quota_windows[0], &quota_windows[1], &quota_windows[2], &quota_windows[3] };
+static const struct bundle WINDOWS = BUNDLE(WINDOW_PARTS);
+
 /* Also one that leaves the window at this moment is waited for, for a second. */
 static int64_t seconds_left(const struct quota *quota, const struct window *window)
 {
@@ -155,17 +158,18 @@ int quota_uses(struct database *db, struct arena *arena, const struct config *co
 	struct quota_use uses[static quota_modes], struct error *error)
 {
 	struct quota quotas[quota_modes];
+	struct database_answer windows[quota_modes];
+	bool is_limited = false;
 	int rc = quotas_of_leaderboard(db, arena, leaderboard_id, quotas, error);
 	quotas_hold(config, quotas, uses);
-	for (size_t mode = 0; mode < quota_modes && !rc; mode++) {
-		struct database_answer answer = {0};
-		if (!uses[mode].quota.most)
-			continue;
-		rc = database_rows(db, arena, &quota_windows[mode], &answer.rows, &answer.count, error, "iiii",
-			QUOTA_WINDOW(user_id, leaderboard_id, uses[mode]));
-		if (!rc)
-			quota_window_read(&answer, &uses[mode]);
-	}
+	for (size_t mode = 0; mode < quota_modes; mode++)
+		is_limited = is_limited || uses[mode].quota.most;
+	if (rc || !is_limited)
+		return rc;
+	rc = database_answers(db, arena, &WINDOWS, windows, error, "iiii" "iiii" "iiii" "iiii", QUOTA_WINDOW(user_id, leaderboard_id, uses[0]),
+		QUOTA_WINDOW(user_id, leaderboard_id, uses[1]), QUOTA_WINDOW(user_id, leaderboard_id, uses[2]), QUOTA_WINDOW(user_id, leaderboard_id, uses[3]));
+	for (size_t mode = 0; mode < quota_modes && !rc; mode++)
+		quota_window_read(&windows[mode], &uses[mode]);
 	return rc;
 }
 

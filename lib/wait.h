@@ -55,6 +55,11 @@ struct wait_line {
 };
 int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count, struct error *error);
 
+/* The same from two parts of another question: wait_counting, which binds nothing, and wait_reading, bound by (0, 0). */
+extern const struct statement wait_counting;
+void wait_lines_read(struct arena *arena, const struct database_answer *counts, const struct database_answer *reading_answer,
+	struct wait_line **lines, size_t *count);
+
 /* ---- for pages that have read the jobs themselves ---- */
 
 struct wait_job {

@@ -112,6 +112,7 @@ ADDRESSES = [
 	("admin", "/admin/audit", "/admin/audit"),
 	("admin", "/admin/audit", "/admin/audit?who=admin&what=user.ban"),
 	("admin", "/admin/audit", "/admin/audit?q=user7"),
+	("admin", "/admin/audit", "/admin/audit?who=admin&from=2020-01-01&to=2100-01-01"),
 ]
 
 # No pages that one looks at again and again: a download of all one has, and a preview that does everything and takes it back.
