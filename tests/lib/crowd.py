@@ -3,14 +3,13 @@
 The tests that count questions and `make bench` go through the same addresses."""
 import base64
 import hashlib
-import io
 import pathlib
 import re
 import secrets
 import subprocess
-import zipfile
 
 from client import Client
+from small_task import zip_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -166,11 +165,8 @@ class Crowd:
 
 	def upload(self):
 		"""A problem set that waits for its confirmation."""
-		packed = io.BytesIO()
-		with zipfile.ZipFile(packed, "w") as archive:
-			for name, text in (("set.yaml", SET), ("small/task.yml", TASK), ("small/eval.py", "print()\n")):
-				archive.writestr(name, text)
-		answer = self.client("admin").post("/admin/sets/new", files=[("set", "set.zip", packed.getvalue())])
+		content = zip_of({"set.yaml": SET, "small/task.yml": TASK, "small/eval.py": "print()\n"})
+		answer = self.client("admin").post("/admin/sets/new", files=[("set", "set.zip", content)])
 		return answer.location.rsplit("/", 1)[1]
 
 	def find(self):

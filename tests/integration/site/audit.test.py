@@ -1,24 +1,20 @@
 #!/usr/bin/env python3
 """The audit log: every form of the panel leaves an entry that names who, what and whom; and it is searched by them and by when.
 The worker's podium-run is a pretended one."""
-import io
-import json
 import pathlib
 import re
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
-from small_task import TASK, done, make_board, task_zip  # noqa: E402
+from small_task import TASK, case, done, make_board, source_of, submit_source, task_zip, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 PASSWORD = "a long password"
-SOURCE = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": 2000.0, "std_ns": 5.0, "err_ns": 10.0, "best_ns": 1990.0, "worst_ns": 2010.0}]})
 
 admin, ada = (Client(site.url) for _ in range(2))
 
@@ -30,10 +26,7 @@ def value(statement):
 def words(query=""):
 	answer = admin.get(f"/admin/audit?{query}")
 	equal(answer.status, 200)
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer.words()
+	return whole(answer).words()
 
 
 def details(query):
@@ -44,12 +37,7 @@ def details(query):
 # ---- what there is to change ----
 
 def set_zip():
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("set.yaml", "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: [H200]}\n")
-		pack.writestr("one/task.yml", TASK)
-		pack.writestr("one/eval.py", "")
-	return archive.getvalue()
+	return zip_of({"set.yaml": "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: [H200]}\n", "one/task.yml": TASK, "one/eval.py": ""})
 
 
 def hidden(name):
@@ -163,11 +151,7 @@ def what_the_tests_need_is_made():
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
 	make_board(admin, "small")
-	done(ada.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", SOURCE), ("gpu", "H200")]))
-	end = time.time() + 120
-	while value("SELECT state FROM jobs") != "done":
-		assert time.time() < end, sql("SELECT * FROM jobs")
-		time.sleep(0.1)
+	submit_source(ada, source_of(case(2000.0)))
 
 
 # ---- searching ----
