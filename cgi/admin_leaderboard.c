@@ -40,6 +40,12 @@ int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboar
 	return rc ? rc : check_may_change(request, leaderboard);
 }
 
+int leaderboard_of_admin_read(struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard)
+{
+	int rc = leaderboard_read(request->arena, answer, request->path_parameters[0], leaderboard, request->error);
+	return rc ? rc : check_may_change(request, leaderboard);
+}
+
 /* "quota_ranked", "quota_ranked_hours": the names of the inputs. */
 static const char *quota_name(struct arena *arena, size_t mode, const char *rest)
 {
@@ -262,9 +268,7 @@ static int read_edited(struct request *request, struct leaderboard *leaderboard,
 	const char *name = request->path_parameters[0];
 	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &EDIT, answers, request->error, "siss", name,
 		request->viewer.id, name, name) : 0;
-	if (!rc)
-		rc = leaderboard_read(request->arena, &answers[ANSWER_LEADERBOARD], name, leaderboard, request->error);
-	return rc ? rc : check_may_change(request, leaderboard);
+	return rc ? rc : leaderboard_of_admin_read(request, &answers[ANSWER_LEADERBOARD], leaderboard);
 }
 
 int page_leaderboard_edit(struct request *request)

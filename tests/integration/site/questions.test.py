@@ -27,7 +27,7 @@ ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M
 MOST_QUESTIONS = 2
 # What needs more, for somebody who is logged in.
 MORE_QUESTIONS = {
-	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/leaderboard/*/diff": 5, "/admin/sets/*": 3, "/admin/rejudgings/*/*": 4, "/admin/audit": 3,
+	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3, "/admin/rejudgings/*/*": 4, "/admin/audit": 3,
 }
 # The file is asked for in pieces: fifty submissions, with a question for each kind of thing that belongs to them.
 AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 25
