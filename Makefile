@@ -57,7 +57,7 @@ test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and 
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
 	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
 
-bench: all $(B)/tests/bench/bare ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
+bench: all $(B)/tests/bench/bare $(B)/tests/bench/open ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
 	@B=$(B) SIZE=$(SIZE) tests/bench/run $(PAGES)
 
 bench-data: all ## start a Podium of its own with 100,000 submissions (SIZE=N: as many) in build/bench
@@ -174,6 +174,9 @@ $(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
+
+$(B)/tests/bench/open: $(B)/tests/bench/open.o
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lm
 
 $(B)/%.o: $(B)/%.c
 	$(call quietly,CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<

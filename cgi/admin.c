@@ -7,12 +7,13 @@
 #include "lib/format.h"
 #include "lib/gpu.h"
 #include "lib/leaderboard.h"
+#include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/visibility.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
 
-enum { recent_changes = 10, changes_per_page = 100, most_looked = 10000 };
+enum { changes_per_page = 100, most_looked = 10000 };
 
 /* ---- the overview ---- */
 
@@ -63,23 +64,27 @@ static const struct column AUDIT_COLUMNS[] = {
 	TEXT(struct audit_row, address), TEXT(struct audit_row, action), TEXT(struct audit_row, subject),
 	TEXT(struct audit_row, detail),
 };
-static const struct statement AUDIT_BEFORE = SELECT(struct audit_row, AUDIT_COLUMNS,
-	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?");
+static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_COLUMNS,
+	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log ORDER BY id DESC LIMIT 10");
+
+/* The last is for admins alone. */
+enum { ANSWER_LEADERBOARDS, ANSWER_WORKERS, ANSWER_DEVICES, ANSWER_QUARANTINE, ANSWER_CHANGES };
+static const struct statement *const OVERVIEW_PARTS[] = {
+	[ANSWER_LEADERBOARDS] = &LEADERBOARDS, [ANSWER_WORKERS] = &WORKERS, [ANSWER_DEVICES] = &DEVICES, [ANSWER_QUARANTINE] = &gpus_quarantine,
+	[ANSWER_CHANGES] = &RECENT_CHANGES,
+};
+static const struct bundle OVERVIEW = BUNDLE(OVERVIEW_PARTS), OVERVIEW_OF_CREATOR = { OVERVIEW_PARTS, ANSWER_CHANGES };
 
 static int read_overview(struct request *request, struct admin_view *view)
 {
-	struct database *db = request->db;
-	struct arena *arena = request->arena;
-	int rc = database_rows(db, arena, &LEADERBOARDS, &view->leaderboards, &view->leaderboard_count, request->error, "i", request->viewer.id);
-	if (!rc)
-		rc = database_rows(db, arena, &WORKERS, &view->workers, &view->worker_count, request->error, "");
-	if (!rc)
-		rc = database_rows(db, arena, &DEVICES, &view->devices, &view->device_count, request->error, "");
-	if (!rc)
-		rc = gpus_quarantined(db, arena, &view->quarantined, &view->quarantined_count, request->error);
-	if (!rc && view->is_admin)
-		rc = database_rows(db, arena, &AUDIT_BEFORE, &view->audit, &view->audit_count, request->error, "ii", INT64_MAX,
-			(int64_t)recent_changes);
+	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = {0};
+	int rc = database_answers(request->db, request->arena, view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "i",
+		request->viewer.id);
+	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows, view->leaderboard_count = answers[ANSWER_LEADERBOARDS].count;
+	view->workers = answers[ANSWER_WORKERS].rows, view->worker_count = answers[ANSWER_WORKERS].count;
+	view->devices = answers[ANSWER_DEVICES].rows, view->device_count = answers[ANSWER_DEVICES].count;
+	view->quarantined = answers[ANSWER_QUARANTINE].rows, view->quarantined_count = answers[ANSWER_QUARANTINE].count;
+	view->audit = answers[ANSWER_CHANGES].rows, view->audit_count = answers[ANSWER_CHANGES].count;
 	return rc;
 }
 
@@ -148,20 +153,28 @@ static int read_day(const char *text, int64_t *day_ms, const char **wrong)
 struct audit_question { int64_t before, after, from_ms, to_ms; };
 
 /* Narrows the numbers to what the days leave. */
-static int narrow(struct request *request, struct audit_question *question)
+static void narrow(const struct audit_range *range, struct audit_question *question)
 {
-	struct audit_range range;
-	if (question->from_ms == TIME_NULL && question->to_ms == TIME_NULL)
-		return 0;
-	int rc = database_row(request->db, request->arena, &RANGE, &range, request->error, "tt", question->from_ms, question->to_ms);
+	if (question->from_ms != TIME_NULL)
+		question->after = range->first == SQL_NULL_INTEGER ? INT64_MAX : range->first > slack ? range->first - slack : 0;
+	if (question->to_ms != TIME_NULL && range->last == SQL_NULL_INTEGER)
+		question->before = 0;
+	else if (question->to_ms != TIME_NULL && question->before > range->last + slack)
+		question->before = range->last + slack;
+}
+
+enum { ANSWER_RANGE, ANSWER_ACTIONS };
+static const struct statement *const CHOICE_PARTS[] = { [ANSWER_RANGE] = &RANGE, [ANSWER_ACTIONS] = &ACTIONS };
+static const struct bundle CHOICES = BUNDLE(CHOICE_PARTS);
+
+static int read_choices(struct request *request, struct audit_view *view, struct audit_question *question)
+{
+	struct database_answer answers[COUNT(CHOICE_PARTS)];
+	int rc = database_answers(request->db, request->arena, &CHOICES, answers, request->error, "tt", question->from_ms, question->to_ms);
 	if (rc)
 		return rc;
-	if (question->from_ms != TIME_NULL)
-		question->after = range.first == SQL_NULL_INTEGER ? INT64_MAX : range.first > slack ? range.first - slack : 0;
-	if (question->to_ms != TIME_NULL && range.last == SQL_NULL_INTEGER)
-		question->before = 0;
-	else if (question->to_ms != TIME_NULL && question->before > range.last + slack)
-		question->before = range.last + slack;
+	narrow(answers[ANSWER_RANGE].rows, question);
+	view->actions = answers[ANSWER_ACTIONS].rows, view->action_count = answers[ANSWER_ACTIONS].count;
 	return 0;
 }
 
@@ -195,16 +208,17 @@ static int find_words(struct request *request, const struct audit_search *search
 static int find_changes(struct request *request, struct audit_view *view, int64_t before)
 {
 	const struct audit_search *search = AUDIT_SEARCHES;
-	struct audit_question question = { .before = before };
+	struct audit_question question = { .before = before, .from_ms = TIME_NULL, .to_ms = TIME_NULL };
 	view->looked_at_all = true;
-	if (!text_is_ascii(view->actor) || !text_is_ascii(view->action) || read_day(view->from, &question.from_ms, &view->error)
-		|| read_day(view->to, &question.to_ms, &view->error))
-		return 0;
+	bool is_known = text_is_ascii(view->actor) && text_is_ascii(view->action) && !read_day(view->from, &question.from_ms, &view->error)
+		&& !read_day(view->to, &question.to_ms, &view->error);
+	int rc = read_choices(request, view, &question);
+	if (rc || !is_known)
+		return rc;
 	while (search->actor != (*view->actor != 0) || search->action != (*view->action != 0))
 		search++;
-	int rc = narrow(request, &question);
-	if (rc || *view->words)
-		return rc ? rc : find_words(request, search, view, &question);
+	if (*view->words)
+		return find_words(request, search, view, &question);
 	return database_rows(request->db, request->arena, &search->all, &view->rows, &view->count, request->error, "iisstti", question.before,
 		question.after, view->actor, view->action, question.from_ms, question.to_ms, (int64_t)changes_per_page + 1);
 }
@@ -223,8 +237,6 @@ int page_admin_audit(struct request *request)
 		.words = query_or_nothing(request, "q"), .from = query_or_nothing(request, "from"), .to = query_or_nothing(request, "to"),
 	};
 	int rc = find_changes(request, &view, before);
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &ACTIONS, &view.actions, &view.action_count, request->error, "");
 	if (rc)
 		return rc;
 	if (view.count > changes_per_page) {

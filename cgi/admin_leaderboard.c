@@ -6,6 +6,7 @@
 #include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/stock.h"
+#include "lib/text.h"
 #include "templates/admin_leaderboard.h"
 
 #include <stdio.h>
@@ -26,12 +27,23 @@ struct actor actor_of(const struct request *request)
 	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
 }
 
+static int check_may_change(struct request *request, const struct leaderboard *leaderboard)
+{
+	if (request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
+		return 0;
+	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.", leaderboard->name);
+}
+
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard)
 {
 	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], leaderboard, request->error);
-	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
-		return rc;
-	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.", leaderboard->name);
+	return rc ? rc : check_may_change(request, leaderboard);
+}
+
+int leaderboard_of_admin_read(struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard)
+{
+	int rc = leaderboard_read(request->arena, answer, request->path_parameters[0], leaderboard, request->error);
+	return rc ? rc : check_may_change(request, leaderboard);
 }
 
 /* "quota_ranked", "quota_ranked_hours": the names of the inputs. */
@@ -240,27 +252,46 @@ int action_leaderboard_new(struct request *request)
 
 /* ---- edit ---- */
 
+struct gpu_row { const char *gpu; };
+static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
+static const struct statement GPUS = SELECT(struct gpu_row, GPU_COLUMNS,
+	"SELECT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id WHERE l.name = ? ORDER BY g.position, g.gpu");
+enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_GPUS };
+static const struct statement *const EDIT_PARTS[] = {
+	[ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_QUOTAS] = &quotas_reading, [ANSWER_GPUS] = &GPUS,
+};
+static const struct bundle EDIT = BUNDLE(EDIT_PARTS);
+
+/* The leaderboard with all that may be changed about it. */
+static int read_edited(struct request *request, struct leaderboard *leaderboard, struct database_answer *answers)
+{
+	const char *name = request->path_parameters[0];
+	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &EDIT, answers, request->error, "siss", name,
+		request->viewer.id, name, name) : 0;
+	return rc ? rc : leaderboard_of_admin_read(request, &answers[ANSWER_LEADERBOARD], leaderboard);
+}
+
 int page_leaderboard_edit(struct request *request)
 {
 	struct leaderboard leaderboard;
-	const char **gpus;
-	size_t gpu_count;
+	struct database_answer answers[COUNT(EDIT_PARTS)] = {0};
 	struct quota quotas[quota_modes];
-	int rc = leaderboard_of_admin(request, &leaderboard);
-	if (!rc)
-		rc = quotas_of_leaderboard(request->db, request->arena, leaderboard.id, quotas, request->error);
-	if (!rc)
-		rc = leaderboard_gpus(request->db, request->arena, leaderboard.id, &gpus, &gpu_count, request->error);
+	int rc = read_edited(request, &leaderboard, answers);
 	if (rc)
 		return rc;
+	const struct gpu_row *rows = answers[ANSWER_GPUS].rows;
+	const char **gpus = arena_array(request->arena, const char *, answers[ANSWER_GPUS].count + 1);
+	for (size_t i = 0; i < answers[ANSWER_GPUS].count; i++)
+		gpus[i] = rows[i].gpu;
 	format_text deadline;
 	format_datetime_local(deadline, leaderboard.deadline_ms);
 	struct leaderboard_form form = {
 		.leaderboard = &leaderboard, .name = leaderboard.name, .deadline = deadline, .gpu_other = "",
 		.accepting = leaderboard.accepting, .sources_public = leaderboard.sources_public_after_deadline,
 	};
+	quotas_read(&answers[ANSWER_QUOTAS], quotas);
 	list_quotas(request, &form, quotas);
-	return show_form(request, &form, gpus, gpu_count);
+	return show_form(request, &form, gpus, answers[ANSWER_GPUS].count);
 }
 
 int action_leaderboard_edit(struct request *request)

@@ -45,4 +45,7 @@ struct actor actor_of(const struct request *request);
 /* The leaderboard that the address names first, if the viewer may change it: admins all, creators their own. */
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
 
+/* The same from the answer to leaderboard_reading, as a part of another question (lib/leaderboard.h). */
+int leaderboard_of_admin_read(struct request *request, const struct database_answer *answer, struct leaderboard *leaderboard);
+
 #endif

@@ -24,18 +24,18 @@ static const struct statement GPUS = SELECT(struct rejudging_choice, CHOICE_COLU
 
 static int read_list(struct request *request, struct rejudgings_view *view, struct error *error)
 {
+	static const struct statement *const parts[] = { &LEADERBOARDS, &GPUS };
+	static const struct bundle choices = BUNDLE(parts);
+	struct database_answer answers[COUNT(parts)];
 	struct rejudging *rejudgings;
-	struct rejudging_choice *leaderboards, *gpus;
 	int rc = rejudgings_list(request->db, request->arena, most_rejudgings, &rejudgings, &view->count, error);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &LEADERBOARDS, &leaderboards, &view->leaderboard_count, error, "");
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &GPUS, &gpus, &view->gpu_count, error, "");
+		rc = database_answers(request->db, request->arena, &choices, answers, error, "");
 	if (rc)
 		return rc;
 	view->rejudgings = rejudgings;
-	view->leaderboards = leaderboards;
-	view->gpus = gpus;
+	view->leaderboards = answers[0].rows, view->leaderboard_count = answers[0].count;
+	view->gpus = answers[1].rows, view->gpu_count = answers[1].count;
 	return 0;
 }
 

@@ -71,37 +71,37 @@ struct checks_row { const char *worker, *checks; };
 static const struct column CHECKS_COLUMNS[] = { TEXT(struct checks_row, worker), TEXT(struct checks_row, checks) };
 static const struct statement CHECKS = SELECT(struct checks_row, CHECKS_COLUMNS, "SELECT name AS worker, checks FROM workers");
 
-static int read_hosts(struct request *request, struct workers_view *view, struct error *error)
+enum { ANSWER_DEVICES, ANSWER_VITALS, ANSWER_COUNTS, ANSWER_LINES, ANSWER_CHECKS };
+static const struct statement *const PARTS[] = {
+	[ANSWER_DEVICES] = &fleet_devices, [ANSWER_VITALS] = &VITALS, [ANSWER_COUNTS] = &wait_counting, [ANSWER_LINES] = &wait_reading,
+	[ANSWER_CHECKS] = &CHECKS,
+};
+static const struct bundle PAGE = BUNDLE(PARTS);
+
+static void read_hosts(struct arena *arena, const struct database_answer *answer, struct workers_view *view)
 {
-	struct checks_row *rows;
-	int rc = database_rows(request->db, request->arena, &CHECKS, &rows, &view->host_count, error, "");
-	if (rc)
-		return rc;
-	struct host_view *hosts = arena_array(request->arena, struct host_view, view->host_count + 1);
-	for (size_t i = 0; i < view->host_count; i++) {
+	const struct checks_row *rows = answer->rows;
+	struct host_view *hosts = arena_array(arena, struct host_view, answer->count + 1);
+	for (size_t i = 0; i < answer->count; i++) {
 		hosts[i] = (struct host_view){ .worker = rows[i].worker };
-		host_read(request->arena, rows[i].checks, &hosts[i]);
+		host_read(arena, rows[i].checks, &hosts[i]);
 	}
-	view->hosts = hosts;
-	return 0;
+	view->hosts = hosts, view->host_count = answer->count;
 }
 
 static int read_all(struct request *request, struct workers_view *view, struct error *error)
 {
-	struct fleet_device *devices;
-	struct worker_vitals *vitals;
+	struct database_answer answers[COUNT(PARTS)];
 	struct wait_line *lines;
-	int rc = fleet_list(request->db, request->arena, &devices, &view->count, error);
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &VITALS, &vitals, &view->vitals_count, error, "");
-	if (!rc)
-		rc = wait_lines(request->db, request->arena, &lines, &view->line_count, error);
+	int rc = database_answers(request->db, request->arena, &PAGE, answers, error, "ii", (int64_t)0, (int64_t)0);
 	if (rc)
 		return rc;
-	view->devices = devices;
-	view->vitals = vitals;
+	view->devices = answers[ANSWER_DEVICES].rows, view->count = answers[ANSWER_DEVICES].count;
+	view->vitals = answers[ANSWER_VITALS].rows, view->vitals_count = answers[ANSWER_VITALS].count;
+	wait_lines_read(request->arena, &answers[ANSWER_COUNTS], &answers[ANSWER_LINES], &lines, &view->line_count);
 	view->lines = lines;
-	return read_hosts(request, view, error);
+	read_hosts(request->arena, &answers[ANSWER_CHECKS], view);
+	return 0;
 }
 
 static int show(struct request *request, struct workers_view *view)

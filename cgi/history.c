@@ -201,47 +201,46 @@ static const char *address(struct request *request, struct history_view *view, c
 
 /* ---- reading ---- */
 
-static int read_rows(struct request *request, const struct history_view *view, int64_t before, struct history_job **rows, size_t *count)
+enum { ANSWER_JOBS, ANSWER_CHOICES, ANSWER_RANKS };
+#define PARTS(jobs) { [ANSWER_JOBS] = &jobs, [ANSWER_CHOICES] = &CHOICES, [ANSWER_RANKS] = &RANKS }
+static const struct statement *const ALL[] = PARTS(JOBS), *const OF_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD), *const WITHIN_ALL[] = PARTS(JOBS_WITHIN),
+	*const WITHIN_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD_WITHIN);
+static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) }, PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
+
+/* Of all leaderboards there are no ranks: none has the number 0. */
+static int read_answers(struct request *request, const struct history_view *view, int64_t before, struct database_answer *answers)
 {
 	const struct history_filter *filter = &view->filter;
-	const char *name = view->board ? arena_printf(request->arena, "%lld", (long long)view->board->id) : filter->leaderboard;
+	int64_t viewer = request->viewer.id, board = view->board ? view->board->id : 0, most = submissions_per_page + 1;
+	const char *name = view->board ? arena_printf(request->arena, "%lld", (long long)board) : filter->leaderboard;
 	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
-	int64_t viewer = request->viewer.id, most = submissions_per_page + 1;
 	if (!has_period(filter))
-		return database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD : &JOBS, rows, count, request->error,
-			"isiissssi", viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most);
+		return database_answers(request->db, request->arena, &PAGES[view->board != NULL], answers, request->error, "isiissssi" "ii" "ii",
+			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most, viewer, viewer, viewer, board);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
-	return database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD_WITHIN : &JOBS_WITHIN, rows, count, request->error,
-		"isittttissssi", viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode, one_job, filter->gpu,
-		filter->result, most);
+	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->board != NULL], answers, request->error, "isittttissssi" "ii" "ii",
+		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode, one_job, filter->gpu, filter->result,
+		most, viewer, viewer, viewer, board);
 }
 
-static int read_submissions(struct request *request, struct history_view *view)
+static int read_view(struct request *request, struct history_view *view)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
-	struct history_job *rows;
-	size_t count;
-	int rc = read_rows(request, view, before, &rows, &count);
+	struct database_answer answers[COUNT(ALL)];
+	int rc = read_answers(request, view, before, answers);
 	if (rc)
 		return rc;
 	view->is_first = before == INT64_MAX;
-	view->count = history_group(request->arena, rows, count, &view->submissions);
+	view->count = history_group(request->arena, answers[ANSWER_JOBS].rows, answers[ANSWER_JOBS].count, &view->submissions);
 	view->newest = address(request, view, NULL);
 	if (view->count > submissions_per_page) {
 		view->count = submissions_per_page;
 		view->older = address(request, view, view->submissions[view->count - 1].jobs);
 	}
+	view->choices = answers[ANSWER_CHOICES].rows, view->choice_count = answers[ANSWER_CHOICES].count;
+	view->ranks = answers[ANSWER_RANKS].rows, view->rank_count = answers[ANSWER_RANKS].count;
 	return 0;
-}
-
-static int read_choices(struct request *request, struct history_view *view)
-{
-	struct history_choice *choices;
-	int rc = database_rows(request->db, request->arena, &CHOICES, &choices, &view->choice_count, request->error, "ii", request->viewer.id,
-		request->viewer.id);
-	view->choices = rc ? NULL : choices;
-	return rc;
 }
 
 static bool is_going_on(const struct history_view *view)
@@ -259,9 +258,7 @@ static int show(struct request *request, struct history_view *view, const char *
 {
 	int rc = read_filter(request, &view->filter);
 	if (!rc)
-		rc = read_submissions(request, view);
-	if (!rc)
-		rc = read_choices(request, view);
+		rc = read_view(request, view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, title, view->board ? "leaderboards" : "mine");
@@ -274,15 +271,10 @@ static int show(struct request *request, struct history_view *view, const char *
 int page_history(struct request *request)
 {
 	struct board board;
-	struct history_rank *ranks;
 	struct history_view view = { .board = &board };
 	int rc = board_by_name(request, request->path_parameters[0], &board);
-	if (!rc)
-		rc = database_rows(request->db, request->arena, &RANKS, &ranks, &view.rank_count, request->error, "ii",
-			request->viewer.id, board.id);
 	if (rc)
 		return rc;
-	view.ranks = ranks;
 	view.path = arena_printf(request->arena, "/leaderboard/%s/mine", board.name);
 	return show(request, &view, arena_printf(request->arena, "My submissions to %s", board.name));
 }

@@ -13,17 +13,14 @@
 static int show(struct request *request, struct publishing_form *form)
 {
 	const struct leaderboard *leaderboard = form->leaderboard;
-	struct member *members = NULL;
-	struct removed_member *removed = NULL;
+	struct members members;
 	form->visibility_error = form_error(request, "visibility");
 	form->frozen_error = form_error(request, "frozen");
-	int rc = publishing_members(request->db, request->arena, leaderboard->id, &members, &form->member_count, request->error);
-	if (!rc)
-		rc = publishing_removed(request->db, request->arena, leaderboard->id, &removed, &form->removed_count, request->error);
+	int rc = publishing_members(request->db, request->arena, leaderboard->id, &members, request->error);
 	if (rc)
 		return rc;
-	form->members = members;
-	form->removed = removed;
+	form->members = members.members, form->member_count = members.count;
+	form->removed = members.removed, form->removed_count = members.removed_count;
 	struct page page = page_make(request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
 	if (request_query(request, "done"))
 		page.notice = "It was saved.";

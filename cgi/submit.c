@@ -7,6 +7,7 @@
 #include "lib/directive.h"
 #include "lib/format.h"
 #include "lib/quote.h"
+#include "lib/scope.h"
 #include "lib/submission.h"
 #include "lib/text.h"
 #include "lib/visibility.h"
@@ -14,7 +15,6 @@
 #include "templates/submit.h"
 
 #include <string.h>
-#include <strings.h>
 
 static bool is_in(const char **names, size_t count, const char *name)
 {
@@ -22,14 +22,6 @@ static bool is_in(const char **names, size_t count, const char *name)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
-}
-
-static const char *product_of(const struct offered_gpu *offered, size_t count, const char *model)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(offered[i].model, model) == 0)
-			return offered[i].product;
-	return NULL;
 }
 
 /* ---- what the form begins with ---- */
@@ -48,6 +40,46 @@ static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMN
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j WHERE j.submission_id = s.id) AS gpus, s.file_name, "
 	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id JOIN blobs b ON b.sha256 = s.sha256 "
 	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " SQL_MAY_SEE_SOURCE("s", "l"));
+
+/* A template by its language, which may be written with other letters than the task has it. */
+struct template_row { const char *language; struct blob_value source; };
+static const struct column TEMPLATE_COLUMNS[] = { TEXT(struct template_row, language), BLOB(struct template_row, source) };
+static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_COLUMNS,
+	"SELECT f.path AS language, b.content AS source FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"WHERE f.task_version_id = ? AND f.role = 'template' AND LOWER(f.path) = LOWER(?)");
+
+/* The leaderboard's devices. */
+struct device_row { const char *name, *product; };
+static const struct column DEVICE_COLUMNS[] = { TEXT(struct device_row, name), TEXT(struct device_row, product) };
+static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
+	"SELECT g.gpu AS name, (SELECT MIN(o.product) FROM gpus o WHERE o.model = g.gpu AND o.seen_at" SQL_IS_ONLINE
+	"  AND o.quarantined_at IS NULL) AS product FROM leaderboard_gpus g WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
+
+/* What is asked before anything else, and all that the form shows then; without an account the first of it. */
+enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS };
+static const struct statement *const FIRST_PARTS[] = {
+	[ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_QUOTAS] = &quotas_reading,
+};
+static const struct bundle FIRST = BUNDLE(FIRST_PARTS);
+enum { ANSWER_TASK, ANSWER_DEVICES, ANSWER_LINE, ANSWER_LAST, ANSWER_FROM, ANSWER_TEMPLATE, ANSWER_WINDOWS };
+static const struct statement *const FORM_PARTS[] = {
+	[ANSWER_TASK] = &task_reading, [ANSWER_DEVICES] = &DEVICES, [ANSWER_LINE] = &wait_reading, [ANSWER_LAST] = &LAST_CHOICES,
+	[ANSWER_FROM] = &CHOICES_OF, [ANSWER_TEMPLATE] = &TEMPLATE, [ANSWER_WINDOWS] = &quota_windows[0], &quota_windows[1], &quota_windows[2],
+	&quota_windows[3],
+};
+static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PARTS, ANSWER_LAST };
+
+static int read_form(struct request *request, const struct leaderboard *leaderboard, const struct quota_use uses[static quota_modes],
+	struct database_answer *answers)
+{
+	int64_t user = request->viewer.id, board = leaderboard->id, version = leaderboard->task_version_id, none = 0;
+	const char *template = request_query(request, "template");
+	if (!user)
+		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers, request->error, "iiii", version, board, none, none);
+	return database_answers(request->db, request->arena, &FORM, answers, request->error, "ii" "ii" "ii" "iiii" "is" "iiii" "iiii" "iiii" "iiii",
+		version, board, none, none, user, board, query_number(request, "from", 0), board, user, user, version, template ? template : "",
+		QUOTA_WINDOW(user, board, uses[0]), QUOTA_WINDOW(user, board, uses[1]), QUOTA_WINDOW(user, board, uses[2]), QUOTA_WINDOW(user, board, uses[3]));
+}
 
 static size_t split_names(struct arena *arena, const char *list, const char ***names)
 {
@@ -69,51 +101,43 @@ static void offer_code(struct submit_form *form, const struct blob_value *file, 
 }
 
 /* ?from=ID: once more what was submitted before. */
-static int take_over(struct request *request, struct submit_form *form, int64_t id, struct choices *choices)
+static int take_over(struct request *request, struct submit_form *form, int64_t id, const struct database_answer *answer)
 {
-	struct arena *arena = request->arena;
-	int rc = database_row(request->db, arena, &CHOICES_OF, choices, request->error, "iiii", id, form->leaderboard->id,
-		request->viewer.id, request->viewer.id);
-	if (rc == ERROR_NOT_FOUND)
-		return fail(request->error, rc, "There is no submission %lld to %s that you may submit again.", (long long)id,
+	const struct choices *choices = answer->rows;
+	if (!answer->count)
+		return fail(request->error, ERROR_NOT_FOUND, "There is no submission %lld to %s that you may submit again.", (long long)id,
 			form->leaderboard->name);
-	if (!rc)
-		offer_code(form, &choices->source, arena_printf(arena, "The code is that of submission %lld (%s).", (long long)id,
-			choices->file_name));
-	return rc;
+	offer_code(form, &choices->source, arena_printf(request->arena, "The code is that of submission %lld (%s).", (long long)id,
+		choices->file_name));
+	return 0;
 }
 
 /* ?template=NAME: one of the task's templates. */
-static int take_template(struct request *request, struct submit_form *form, const char *name)
+static int take_template(struct request *request, struct submit_form *form, const char *name, const struct database_answer *answer)
 {
-	struct blob_value file;
-	for (size_t i = 0; i < form->task->template_count; i++) {
-		const char *language = form->task->templates[i].language;
-		if (strcasecmp(language, name) != 0)
-			continue;
-		int rc = leaderboard_file(request->db, request->arena, form->leaderboard->task_version_id, ROLE_TEMPLATE, language, &file,
-			request->error);
-		if (!rc)
-			offer_code(form, &file, arena_printf(request->arena, "The code is the template %s.", language));
-		return rc;
-	}
-	return fail(request->error, ERROR_NOT_FOUND, "%s has no template %s.", form->leaderboard->name, quote(request->arena, name));
+	const struct template_row *template = answer->rows;
+	if (!answer->count)
+		return fail(request->error, ERROR_NOT_FOUND, "%s has no template %s.", form->leaderboard->name, quote(request->arena, name));
+	offer_code(form, &template->source, arena_printf(request->arena, "The code is the template %s.", template->language));
+	return 0;
 }
 
 /* Before anything was typed: the last mode and devices, or those of a submission that is to be sent again. */
-static int begin_form(struct request *request, struct submit_form *form, struct choices *choices)
+static int begin_form(struct request *request, struct submit_form *form, const struct database_answer *answers, struct choices *choices)
 {
 	int64_t from = query_number(request, "from", 0);
 	const char *template = request_query(request, "template");
+	const struct database_answer *chosen = &answers[from ? ANSWER_FROM : ANSWER_LAST];
+	int rc = 0;
 	*choices = (struct choices){0};
 	if (request->method == METHOD_POST || !request->viewer.id)
 		return 0;
-	int rc = from ? take_over(request, form, from, choices)
-		: database_row(request->db, request->arena, &LAST_CHOICES, choices, request->error, "ii", request->viewer.id, form->leaderboard->id);
-	if (rc == ERROR_NOT_FOUND && !from)
-		rc = 0;
-	if (!rc && !from && template && *template)
-		rc = take_template(request, form, template);
+	if (from)
+		rc = take_over(request, form, from, chosen);
+	else if (template && *template)
+		rc = take_template(request, form, template, &answers[ANSWER_TEMPLATE]);
+	if (chosen->count)
+		*choices = *(const struct choices *)chosen->rows;
 	form->mode = choices->mode ? choices->mode : form->mode;
 	form->remembers = choices->id;
 	return rc;
@@ -121,46 +145,56 @@ static int begin_form(struct request *request, struct submit_form *form, struct 
 
 /* ---- the devices ---- */
 
-static int expect_starts(struct request *request, struct submit_form *form, const char *const *gpus)
+static void expect_starts(struct request *request, struct submit_form *form, const struct database_answer *line)
 {
 	struct wait *waits = arena_array(request->arena, struct wait, form->gpu_count + 1);
-	int rc = wait_of_next(request->db, request->arena, request->viewer.id ? request->viewer.id : -1, gpus, form->gpu_count, waits,
-		request->error);
-	for (size_t i = 0; i < form->gpu_count && !rc; i++) {
+	const char **gpus = arena_array(request->arena, const char *, form->gpu_count + 1);
+	for (size_t i = 0; i < form->gpu_count; i++)
+		gpus[i] = form->gpus[i].name;
+	wait_of_next(request->arena, line, request->viewer.id ? request->viewer.id : -1, gpus, form->gpu_count, waits);
+	for (size_t i = 0; i < form->gpu_count; i++) {
 		const char *words = waits[i].words;
 		form->gpus[i].start = words && waits[i].at_least ? arena_printf(request->arena, "%s or later", words) : words;
 		form->gpus[i].is_stopped = waits[i].online && !waits[i].devices;
 	}
-	return rc;
 }
 
 /* The leaderboard's devices; those that were ticked, now or the last time, stay so, and a single one is ticked from the start. */
-static int list_gpus(struct request *request, struct submit_form *form, const struct choices *choices)
+static void list_gpus(struct request *request, struct submit_form *form, const struct database_answer *answers, const struct choices *choices)
 {
-	const char **gpus, **ticked;
-	struct offered_gpu *offered;
-	size_t offered_count, ticked_count = choices->id ? split_names(request->arena, choices->gpus, &ticked)
-		: request_form_values(request, "gpu", &ticked);
-	int rc = leaderboard_gpus(request->db, request->arena, form->leaderboard->id, &gpus, &form->gpu_count, request->error);
-	if (!rc)
-		rc = gpus_offered(request->db, request->arena, &offered, &offered_count, request->error);
-	if (rc)
-		return rc;
+	const struct device_row *devices = answers[ANSWER_DEVICES].rows;
+	const char **ticked;
+	size_t ticked_count = choices->id ? split_names(request->arena, choices->gpus, &ticked) : request_form_values(request, "gpu", &ticked);
+	form->gpu_count = answers[ANSWER_DEVICES].count;
 	form->gpus = arena_array(request->arena, struct submit_gpu, form->gpu_count);
 	for (size_t i = 0; i < form->gpu_count; i++)
 		form->gpus[i] = (struct submit_gpu){
-			gpus[i], product_of(offered, offered_count, gpus[i]), form->gpu_count == 1 || is_in(ticked, ticked_count, gpus[i]), NULL, false,
+			devices[i].name, devices[i].product, form->gpu_count == 1 || is_in(ticked, ticked_count, devices[i].name), NULL, false,
 		};
-	return expect_starts(request, form, gpus);
+	expect_starts(request, form, &answers[ANSWER_LINE]);
 }
 
-static int read_uses(struct request *request, struct submit_form *form)
+/* What is read of the leaderboard, and of what the viewer has sent to it. */
+static int fill_form(struct request *request, struct submit_form *form, const struct quota quotas[static quota_modes])
 {
+	struct database_answer answers[COUNT(FORM_PARTS)];
 	struct quota_use *uses = arena_array(request->arena, struct quota_use, quota_modes);
-	if (!request->viewer.id)
-		return 0;
-	form->uses = uses;
-	return quota_uses(request->db, request->arena, request->config, form->leaderboard->id, request->viewer.id, uses, request->error);
+	struct choices choices;
+	struct task *task;
+	quotas_hold(request->config, quotas, uses);
+	int rc = read_form(request, form->leaderboard, uses, answers);
+	if (!rc)
+		rc = task_read(request->arena, &answers[ANSWER_TASK], &task, request->error);
+	if (!rc)
+		rc = begin_form(request, form, answers, &choices);
+	if (rc)
+		return rc;
+	form->task = task;
+	list_gpus(request, form, answers, &choices);
+	for (size_t mode = 0; request->viewer.id && mode < quota_modes; mode++)
+		quota_window_read(&answers[ANSWER_WINDOWS + mode], &uses[mode]);
+	form->uses = request->viewer.id ? uses : NULL;
+	return 0;
 }
 
 /* Where no quota says when, jobs have to leave the queue first. */
@@ -248,7 +282,7 @@ static struct submit_form form_as_typed(struct request *request)
 	};
 }
 
-static int show(struct request *request, const struct leaderboard *leaderboard)
+static int show(struct request *request, const struct leaderboard *leaderboard, const struct quota quotas[static quota_modes])
 {
 	bool python = strcmp(leaderboard->language, "py") == 0;
 	struct submit_form form = form_as_typed(request);
@@ -259,16 +293,7 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 	struct error *kept = request->error;
 	struct error own = {0};
 	request->error = &own;
-	struct task *task;
-	struct choices choices;
-	int rc = leaderboard_task(request->db, request->arena, leaderboard->task_version_id, &task, request->error);
-	form.task = task;
-	if (!rc)
-		rc = begin_form(request, &form, &choices);
-	if (!rc)
-		rc = list_gpus(request, &form, &choices);
-	if (!rc)
-		rc = read_uses(request, &form);
+	int rc = fill_form(request, &form, quotas);
 	request->error = kept;
 	if (rc) {
 		*kept = own;
@@ -286,9 +311,31 @@ static int show(struct request *request, const struct leaderboard *leaderboard)
 
 int page_submit(struct request *request)
 {
+	const char *name = request->path_parameters[0];
+	struct database_answer answers[COUNT(FIRST_PARTS)] = {0};
 	struct leaderboard leaderboard;
-	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &leaderboard, request->error);
-	return rc ? rc : show(request, &leaderboard);
+	struct quota quotas[quota_modes];
+	/* The column is ASCII; what is no name is not worth a question. */
+	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &FIRST, answers, request->error, "sis", name,
+		request->viewer.id, name) : 0;
+	if (!rc)
+		rc = leaderboard_read(request->arena, &answers[ANSWER_LEADERBOARD], name, &leaderboard, request->error);
+	if (rc)
+		return rc;
+	quotas_read(&answers[ANSWER_QUOTAS], quotas);
+	return show(request, &leaderboard, quotas);
+}
+
+/* The form once more, with the sentence about what was typed. */
+static int show_again(struct request *request, const struct leaderboard *leaderboard)
+{
+	struct quota quotas[quota_modes];
+	struct error own = {0};
+	int rc = quotas_of_leaderboard(request->db, request->arena, leaderboard->id, quotas, &own);
+	if (!rc)
+		return show(request, leaderboard, quotas);
+	*request->error = own;
+	return rc;
 }
 
 /* Browsers end each line of a text field with CR LF, whatever was pasted (HTML, "constructing the entry list"). With LF a template
@@ -340,7 +387,7 @@ int action_submit(struct request *request)
 		rc = say_when_to_retry(request, &leaderboard, submission.mode);
 	else if (rc == ERROR_INPUT)
 		rc = 0, request->status = 422;
-	return rc ? rc : show(request, &leaderboard);
+	return rc ? rc : show_again(request, &leaderboard);
 }
 
 /* ---- /submit: the file says where it belongs ---- */

@@ -4,7 +4,6 @@
 #include "cgi/admin_leaderboard.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
-#include "lib/blob.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "templates/versions.h"
@@ -27,25 +26,36 @@ static const struct statement VERSIONS = SELECT(struct version_row, VERSION_COLU
 	"  (SELECT COUNT(*) FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s ON s.id = j.submission_id "
 	"     WHERE j.state IN ('queued', 'running') AND s.task_version_id = v.id) AS waiting "
 	"FROM leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id LEFT JOIN users u ON u.id = v.created_by "
-	"WHERE l.id = ? ORDER BY v.number DESC");
+	"WHERE l.name = ? ORDER BY v.number DESC");
+enum { ANSWER_LEADERBOARD, ANSWER_VERSIONS };
+static const struct statement *const LIST_PARTS[] = { [ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_VERSIONS] = &VERSIONS };
+static const struct bundle LIST = BUNDLE(LIST_PARTS);
 
-/* Files that are not the same in both; NULL where one of the two has none. */
+/* Files that are not the same in both: what they hold, NULL where one of the two has none. */
 struct pair { const char *role, *path; struct blob_value before, after; };
 static const struct column PAIR_COLUMNS[] = {
 	TEXT(struct pair, role), TEXT(struct pair, path), BLOB(struct pair, before), BLOB(struct pair, after),
 };
 static const struct statement PAIRS = SELECT(struct pair, PAIR_COLUMNS,
+	"SELECT p.role, p.path, old.content AS `before`, new.content AS after FROM ("
 	"SELECT a.role, a.path, a.sha256 AS `before`, b.sha256 AS after FROM task_files a "
 	"LEFT JOIN task_files b ON b.task_version_id = ? AND b.role = a.role AND b.path = a.path "
 	"WHERE a.task_version_id = ? AND (b.sha256 IS NULL OR b.sha256 <> a.sha256) "
 	"UNION ALL SELECT b.role, b.path, NULL, b.sha256 FROM task_files b "
 	"LEFT JOIN task_files a ON a.task_version_id = ? AND a.role = b.role AND a.path = b.path "
-	"WHERE b.task_version_id = ? AND a.sha256 IS NULL ORDER BY role, path");
+	"WHERE b.task_version_id = ? AND a.sha256 IS NULL) p "
+	"LEFT JOIN blobs old ON old.sha256 = p.`before` LEFT JOIN blobs new ON new.sha256 = p.after ORDER BY p.role, p.path");
 
 static int read_versions(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count)
 {
-	int rc = leaderboard_of_admin(request, leaderboard);
-	return rc ? rc : database_rows(request->db, request->arena, &VERSIONS, versions, count, request->error, "i", leaderboard->id);
+	const char *name = request->path_parameters[0];
+	struct database_answer answers[COUNT(LIST_PARTS)] = {0};
+	/* The column is ASCII; what is no name is not worth a question. */
+	int rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &LIST, answers, request->error, "sis", name,
+		request->viewer.id, name) : 0;
+	*versions = answers[ANSWER_VERSIONS].rows;
+	*count = answers[ANSWER_VERSIONS].count;
+	return rc ? rc : leaderboard_of_admin_read(request, &answers[ANSWER_LEADERBOARD], leaderboard);
 }
 
 static int find_version(struct request *request, const struct leaderboard *leaderboard, const struct version_row *versions,
@@ -91,29 +101,22 @@ static bool is_text(const struct blob_value *content)
 	return !content->length || (text_is_utf8(content->bytes, content->length) && !memchr(content->bytes, '\0', content->length));
 }
 
-static int read_side(struct request *request, const struct blob_value *sha256, struct blob_value *content)
+static struct blob_value side_of(const struct blob_value *content)
 {
-	*content = (struct blob_value){ "", 0 };
-	return sha256->bytes ? blob_get(request->db, request->arena, sha256->bytes, content, request->error) : 0;
+	return content->bytes ? *content : (struct blob_value){ "", 0 };
 }
 
-static int compare_file(struct request *request, const struct pair *pair, struct file_change *change)
+static void compare_file(struct arena *arena, const struct pair *pair, struct file_change *change)
 {
-	struct blob_value before, after;
+	const struct blob_value before = side_of(&pair->before), after = side_of(&pair->after);
 	*change = (struct file_change){ .role = pair->role, .path = pair->path,
 		.what = !pair->before.bytes ? "added" : !pair->after.bytes ? "removed" : "changed" };
-	int rc = read_side(request, &pair->before, &before);
-	if (!rc)
-		rc = read_side(request, &pair->after, &after);
-	if (rc)
-		return rc;
-	if (!is_text(&before) || !is_text(&after))
-		return change->obstacle = "It is not text.", 0;
-	if (before.length + after.length > most_diff_bytes)
-		return change->obstacle = "It is too long to be compared here.", 0;
-	change->diff = diff_of(request->arena, before.bytes, before.length, after.bytes, after.length);
-	change->row_count = diff_rows(request->arena, &change->diff, context_lines, most_rows, &change->rows, &change->is_cut);
-	return 0;
+	change->obstacle = !is_text(&before) || !is_text(&after) ? "It is not text."
+		: before.length + after.length > most_diff_bytes ? "It is too long to be compared here." : NULL;
+	if (change->obstacle)
+		return;
+	change->diff = diff_of(arena, before.bytes, before.length, after.bytes, after.length);
+	change->row_count = diff_rows(arena, &change->diff, context_lines, most_rows, &change->rows, &change->is_cut);
 }
 
 static int compare_versions(struct request *request, int64_t from_id, int64_t to_id, struct version_diff_view *view)
@@ -124,11 +127,11 @@ static int compare_versions(struct request *request, int64_t from_id, int64_t to
 	if (rc)
 		return rc;
 	struct file_change *changes = arena_array(request->arena, struct file_change, count + 1);
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = compare_file(request, &pairs[i], &changes[i]);
+	for (size_t i = 0; i < count; i++)
+		compare_file(request->arena, &pairs[i], &changes[i]);
 	view->changes = changes;
 	view->change_count = count;
-	return rc;
+	return 0;
 }
 
 /* ?from= and ?to=; without them the two newest. */

@@ -14,7 +14,7 @@ static const struct column DEVICE_COLUMNS[] = {
 	TEXT(struct fleet_device, paused_by), TEXT(struct fleet_device, reason), TIME(struct fleet_device, broken_at_ms), INTEGER(struct fleet_device, submission_id), INTEGER(struct fleet_device, rival_id),
 	TEXT(struct fleet_device, progress),
 };
-static const struct statement DEVICES = SELECT(struct fleet_device, DEVICE_COLUMNS,
+const struct statement fleet_devices = SELECT(struct fleet_device, DEVICE_COLUMNS,
 	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, "
 	"  g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
 	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, COALESCE(one.reason, g.quarantine_reason) AS reason, "
@@ -29,7 +29,7 @@ static const struct statement DEVICES = SELECT(struct fleet_device, DEVICE_COLUM
 
 int fleet_list(struct database *db, struct arena *arena, struct fleet_device **devices, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &DEVICES, devices, count, error, "");
+	return database_rows(db, arena, &fleet_devices, devices, count, error, "");
 }
 
 const char *fleet_state(bool online, enum pause pause, bool runs)

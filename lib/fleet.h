@@ -38,7 +38,8 @@ struct fleet_device {                       /* a worker that offers nothing has 
 	const char *progress;
 };
 
-/* All of them, in the order of their names. */
+/* All of them, in the order of their names; the question, to be a part of another one (struct bundle), binds nothing. */
+extern const struct statement fleet_devices;
 int fleet_list(struct database *db, struct arena *arena, struct fleet_device **devices, size_t *count, struct error *error);
 
 /* In a word: "online", "offline", "draining" (its job has not ended yet), "drained", "paused", "quarantined". */

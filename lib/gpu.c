@@ -6,7 +6,7 @@ static const struct column QUARANTINED_COLUMNS[] = {
 	TEXT(struct quarantined_gpu, worker), TEXT(struct quarantined_gpu, model), TEXT(struct quarantined_gpu, uuid),
 	TEXT(struct quarantined_gpu, reason), TIME(struct quarantined_gpu, since_ms),
 };
-static const struct statement QUARANTINED = SELECT(struct quarantined_gpu, QUARANTINED_COLUMNS,
+const struct statement gpus_quarantine = SELECT(struct quarantined_gpu, QUARANTINED_COLUMNS,
 	"SELECT w.name AS worker, g.model, g.uuid, COALESCE(g.quarantine_reason, '') AS reason, g.quarantined_at AS since_ms "
 	"FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE g.quarantined_at IS NOT NULL "
 	"ORDER BY g.quarantined_at DESC, w.name, g.uuid");
@@ -15,7 +15,7 @@ static const struct statement RELEASE = COMMAND(
 
 int gpus_quarantined(struct database *db, struct arena *arena, struct quarantined_gpu **gpus, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &QUARANTINED, gpus, count, error, "");
+	return database_rows(db, arena, &gpus_quarantine, gpus, count, error, "");
 }
 
 struct releasing { const char *uuid; const struct actor *by; };

@@ -18,6 +18,7 @@ struct quarantined_gpu {
 };
 
 /* All of them, the newest first. */
+extern const struct statement gpus_quarantine; /* the question, to be a part of another one; binds nothing */
 int gpus_quarantined(struct database *db, struct arena *arena, struct quarantined_gpu **gpus, size_t *count, struct error *error);
 
 /* ERROR_NOT_FOUND when no GPU of that name is in quarantine. */

@@ -111,6 +111,24 @@ static int check_request(struct arena *arena, const struct invite_request *reque
 	return 0;
 }
 
+/* For the audit log, which is read by many: the code stays out of it. */
+static const char *words_of(struct arena *arena, const char *leaderboards, const char *note)
+{
+	return arena_printf(arena, "for %s%s%s", leaderboards, *note ? ": " : "", note);
+}
+
+static int write_making(struct database *db, const struct making *making, int64_t id, struct error *error)
+{
+	struct arena *arena = making->arena;
+	const struct invite_request *request = making->request;
+	const struct actor *actor = making->actor;
+	const char *names = request->leaderboards[0];
+	for (size_t i = 1; i < request->leaderboard_count; i++)
+		names = arena_printf(arena, "%s, %s", names, request->leaderboards[i]);
+	return audit(db, actor->id, actor->name, actor->address, "invite.create", arena_printf(arena, "invite %lld", (long long)id),
+		words_of(arena, names, request->note), error);
+}
+
 static int make(struct database *db, void *context, struct error *error)
 {
 	struct making *making = context;
@@ -127,9 +145,7 @@ static int make(struct database *db, void *context, struct error *error)
 		else if (!rc && !database_affected(db))
 			rc = fail_field(error, "leaderboard", "There is no leaderboard named %s that you may invite to.", name);
 	}
-	/* The log is read by many; the code stays out of it. */
-	return rc ? rc : audit(db, actor->id, actor->name, actor->address, "invite.create", arena_printf(making->arena, "invite %lld",
-		(long long)id), request->note, error);
+	return rc ? rc : write_making(db, making, id, error);
 }
 
 int invite_create(struct database *db, struct arena *arena, const struct invite_request *request, const struct actor *actor,
@@ -165,7 +181,7 @@ static int revoke_one(struct database *db, void *context, struct error *error)
 		return rc;
 	rc = database_execute(db, &REVOKE, error, "i", revoking->id);
 	return rc ? rc : audit(db, actor->id, actor->name, actor->address, "invite.revoke", arena_printf(revoking->arena, "invite %lld",
-		(long long)revoking->id), invite.note, error);
+		(long long)revoking->id), words_of(revoking->arena, invite.leaderboards ? invite.leaderboards : "leaderboards that were deleted", invite.note), error);
 }
 
 int invite_revoke(struct database *db, struct arena *arena, int64_t id, int64_t creator_id, const struct actor *actor,

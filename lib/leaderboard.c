@@ -22,17 +22,17 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	"l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms " \
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
 static const struct statement LEADERBOARD_BY_NAME = LEADERBOARD_WHERE("l.name = ?");
-static const struct statement LEADERBOARD_SEEN_BY = LEADERBOARD_WHERE("l.name = ? AND " SQL_MAY_SEE("l"));
+const struct statement leaderboard_reading = LEADERBOARD_WHERE("l.name = ? AND " SQL_MAY_SEE("l"));
 
 struct gpu_row { const char *gpu; };
 static const struct column GPU_COLUMNS[] = { TEXT(struct gpu_row, gpu) };
 static const struct statement GPUS_OF_LEADERBOARD = SELECT(struct gpu_row, GPU_COLUMNS,
 	"SELECT gpu FROM leaderboard_gpus WHERE leaderboard_id = ? ORDER BY position, gpu");
 
-struct definition_row { const char *definition; };
-static const struct column DEFINITION_COLUMNS[] = { TEXT(struct definition_row, definition) };
-static const struct statement DEFINITION = SELECT(struct definition_row, DEFINITION_COLUMNS,
-	"SELECT definition FROM task_versions WHERE id = ?");
+struct definition_row { int64_t id; const char *definition; };
+static const struct column DEFINITION_COLUMNS[] = { INTEGER(struct definition_row, id), TEXT(struct definition_row, definition) };
+const struct statement task_reading = SELECT(struct definition_row, DEFINITION_COLUMNS,
+	"SELECT id, definition FROM task_versions WHERE id = ?");
 
 struct file_row { struct blob_value content; };
 static const struct column FILE_COLUMNS[] = { BLOB(struct file_row, content) };
@@ -61,8 +61,17 @@ int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer
 	struct leaderboard *leaderboard, struct error *error)
 {
 	int rc = text_is_leaderboard_name(name)
-		? database_row(db, arena, &LEADERBOARD_SEEN_BY, leaderboard, error, "si", name, viewer_id) : ERROR_NOT_FOUND;
+		? database_row(db, arena, &leaderboard_reading, leaderboard, error, "si", name, viewer_id) : ERROR_NOT_FOUND;
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name)) : rc;
+}
+
+int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name, struct leaderboard *leaderboard,
+	struct error *error)
+{
+	if (!answer->count)
+		return fail(error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(arena, name));
+	*leaderboard = *(const struct leaderboard *)answer->rows;
+	return 0;
 }
 
 int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,
@@ -81,14 +90,20 @@ int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboa
 int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id, struct task **task,
 	struct error *error)
 {
-	struct definition_row row;
-	int rc = database_row(db, arena, &DEFINITION, &row, error, "i", task_version_id);
-	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such version of the task.") : rc;
-	json_t *json = json_loads(row.definition, 0, NULL);
+	struct database_answer answer = {0};
+	int rc = database_rows(db, arena, &task_reading, &answer.rows, &answer.count, error, "i", task_version_id);
+	return rc ? rc : task_read(arena, &answer, task, error);
+}
+
+int task_read(struct arena *arena, const struct database_answer *answer, struct task **task, struct error *error)
+{
+	const struct definition_row *row = answer->rows;
+	if (!answer->count)
+		return fail(error, ERROR_NOT_FOUND, "There is no such version of the task.");
+	json_t *json = json_loads(row->definition, 0, NULL);
 	if (!json)
-		return fail(error, ERROR_SYSTEM, "The definition of task version %lld is not JSON.", (long long)task_version_id);
-	rc = task_from_json(arena, json, task, error);
+		return fail(error, ERROR_SYSTEM, "The definition of task version %lld is not JSON.", (long long)row->id);
+	int rc = task_from_json(arena, json, task, error);
 	json_decref(json);
 	return rc;
 }

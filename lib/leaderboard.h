@@ -50,6 +50,12 @@ int leaderboard_by_name(struct database *db, struct arena *arena, const char *na
 int leaderboard_seen_by(struct database *db, struct arena *arena, int64_t viewer_id, const char *name,
 	struct leaderboard *leaderboard, struct error *error);
 
+/* The same as a part of another question (struct bundle): leaderboard_reading is bound by a name, which must be one, and the visitor,
+ * and leaderboard_read takes its answer. */
+extern const struct statement leaderboard_reading;
+int leaderboard_read(struct arena *arena, const struct database_answer *answer, const char *name, struct leaderboard *leaderboard,
+	struct error *error);
+
 /* The chosen GPU models in their order. */
 int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id, const char ***gpus,
 	size_t *count, struct error *error);
@@ -57,6 +63,10 @@ int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboa
 /* The definition of a task version. */
 int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id, struct task **task,
 	struct error *error);
+
+/* The same as a part of another question, bound by the version. */
+extern const struct statement task_reading;
+int task_read(struct arena *arena, const struct database_answer *answer, struct task **task, struct error *error);
 
 /* One file of a version: its bytes. */
 int leaderboard_file(struct database *db, struct arena *arena, int64_t task_version_id, enum task_file_role role,

@@ -131,16 +131,15 @@ int publishing_change(struct database *db, struct arena *arena, const struct lea
 	return fail_field(error, "visibility", "A leaderboard is public, closed or hidden; choose one of them.");
 }
 
-int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id, struct member **members, size_t *count,
-	struct error *error)
+int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id, struct members *members, struct error *error)
 {
-	return database_rows(db, arena, &MEMBERS, members, count, error, "ii", leaderboard_id, (int64_t)members_most);
-}
-
-int publishing_removed(struct database *db, struct arena *arena, int64_t leaderboard_id, struct removed_member **removed, size_t *count,
-	struct error *error)
-{
-	return database_rows(db, arena, &REMOVED, removed, count, error, "ii", leaderboard_id, (int64_t)members_most);
+	static const struct statement *const parts[] = { &MEMBERS, &REMOVED };
+	static const struct bundle both = BUNDLE(parts);
+	struct database_answer answers[COUNT(parts)];
+	int64_t most = members_most;
+	int rc = database_answers(db, arena, &both, answers, error, "iiii", leaderboard_id, most, leaderboard_id, most);
+	*members = (struct members){ answers[0].rows, answers[0].count, answers[1].rows, answers[1].count };
+	return rc;
 }
 
 struct moving { const struct change *change; const struct move *move; const char *name; };

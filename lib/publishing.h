@@ -18,15 +18,12 @@ struct publishing {
 int publishing_change(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	const struct publishing *after, const struct actor *actor, struct error *error);
 
-/* Members of a closed leaderboard. */
+/* Members of a closed leaderboard, and those who were removed: no invite code, and no closing of the leaderboard, makes members of
+ * them again. */
 struct member { const char *name; int64_t joined_at_ms, submissions; };
-int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id, struct member **members, size_t *count,
-	struct error *error);
-
-/* Those who were removed: no invite code, and no closing of the leaderboard, makes members of them again. */
 struct removed_member { const char *name; int64_t removed_at_ms; };
-int publishing_removed(struct database *db, struct arena *arena, int64_t leaderboard_id, struct removed_member **removed, size_t *count,
-	struct error *error);
+struct members { const struct member *members; size_t count; const struct removed_member *removed; size_t removed_count; };
+int publishing_members(struct database *db, struct arena *arena, int64_t leaderboard_id, struct members *members, struct error *error);
 
 /* Takes a member's seat, or gives it back to one who was removed, with an audit entry. ERROR_NOT_FOUND when there is none of
  * that name. */

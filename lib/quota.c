@@ -37,21 +37,28 @@ static const struct column QUOTA_COLUMNS[] = {
 };
 static const struct statement QUOTAS = SELECT(struct quota_row, QUOTA_COLUMNS,
 	"SELECT mode, most, hours FROM leaderboard_quotas WHERE leaderboard_id = ?");
+const struct statement quotas_reading = SELECT(struct quota_row, QUOTA_COLUMNS,
+	"SELECT q.mode, q.most, q.hours FROM leaderboards l JOIN leaderboard_quotas q ON q.leaderboard_id = l.id WHERE l.name = ?");
 static const struct statement DELETE_QUOTAS = COMMAND("DELETE FROM leaderboard_quotas WHERE leaderboard_id = ?");
 static const struct statement PUT_QUOTA = COMMAND(
 	"INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) VALUES (?, ?, ?, ?)");
 
-int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id, struct quota quotas[static quota_modes],
-	struct error *error)
+void quotas_read(const struct database_answer *answer, struct quota quotas[static quota_modes])
 {
-	struct quota_row *rows;
-	size_t count;
+	const struct quota_row *rows = answer->rows;
 	memset(quotas, 0, quota_modes * sizeof *quotas);
-	int rc = database_rows(db, arena, &QUOTAS, &rows, &count, error, "i", leaderboard_id);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < answer->count; i++)
 		for (size_t mode = 0; mode < quota_modes; mode++)
 			if (strcmp(MODES[mode], rows[i].mode) == 0)
 				quotas[mode] = (struct quota){ rows[i].most, rows[i].hours };
+}
+
+int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id, struct quota quotas[static quota_modes],
+	struct error *error)
+{
+	struct database_answer answer = {0};
+	int rc = database_rows(db, arena, &QUOTAS, &answer.rows, &answer.count, error, "i", leaderboard_id);
+	quotas_read(&answer, quotas);
 	return rc;
 }
 
@@ -109,41 +116,60 @@ int quota_set(struct database *db, const struct quota_order *order, struct error
 
 /* Of the newest that count, as many as may be in the window: when that many are there, the oldest of them has to leave
  * it before one more is possible. */
-struct window { int64_t used, wait_s; };
-static const struct column WINDOW_COLUMNS[] = { INTEGER(struct window, used), INTEGER(struct window, wait_s) };
-static const struct statement WINDOW = SELECT(struct window, WINDOW_COLUMNS,
-	"SELECT COUNT(*) AS used, "
-	"  CAST(COALESCE(CEIL(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), MIN(submitted_at) + INTERVAL ? HOUR) / 1e6), 0) "
-	"    AS SIGNED) AS wait_s "
-	"FROM (SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_quota) "
-	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = ? AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run "
-	"  AND EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id "
-	"    AND (j.verdict IS NULL OR j.verdict NOT IN ('internal error', 'cancelled') "
-	"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL AND j.cancelled_by = s.user_id))) "
-	"  ORDER BY s.submitted_at DESC LIMIT ?) counted");
+struct window { int64_t used, oldest_us; }; /* oldest_us: how long ago that one was sent; SQL_NULL_INTEGER: there is none */
+static const struct column WINDOW_COLUMNS[] = { INTEGER(struct window, used), INTEGER(struct window, oldest_us) };
+#define WINDOW(mode) SELECT(struct window, WINDOW_COLUMNS, \
+	"SELECT COUNT(*) AS used, TIMESTAMPDIFF(MICROSECOND, MIN(submitted_at), UTC_TIMESTAMP(3)) AS oldest_us " \
+	"FROM (SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_quota) " \
+	"  WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.mode = '" mode "' AND s.submitted_at > UTC_TIMESTAMP(3) - INTERVAL ? HOUR AND NOT s.dry_run " \
+	"  AND EXISTS (SELECT 1 FROM jobs j WHERE j.submission_id = s.id " \
+	"    AND (j.verdict IS NULL OR j.verdict NOT IN ('internal error', 'cancelled') " \
+	"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL AND j.cancelled_by = s.user_id))) " \
+	"  ORDER BY s.submitted_at DESC LIMIT ?) counted")
+const struct statement quota_windows[quota_modes] = { WINDOW("test"), WINDOW("benchmark"), WINDOW("ranked"), WINDOW("profile") };
 
-static int read_use(struct database *db, struct arena *arena, int64_t leaderboard_id, int64_t user_id, struct quota_use *use,
-	struct error *error)
+static const struct statement *const WINDOW_PARTS[quota_modes] = { &quota_windows[0], &quota_windows[1], &quota_windows[2], &quota_windows[3] };
+static const struct bundle WINDOWS = BUNDLE(WINDOW_PARTS);
+
+/* Also one that leaves the window at this moment is waited for, for a second. */
+static int64_t seconds_left(const struct quota *quota, const struct window *window)
 {
-	struct window window = {0};
-	const struct quota *quota = &use->quota;
-	int rc = !quota->most ? 0 : database_row(db, arena, &WINDOW, &window, error, "iiisii", quota->hours, user_id, leaderboard_id,
-		use->mode, quota->hours, quota->most);
-	use->used = window.used;
-	use->wait_s = !quota->most || window.used < quota->most ? 0 : window.wait_s > 0 ? window.wait_s : 1;
-	return rc;
+	const int64_t second_us = 1000000;
+	int64_t left_us = quota->hours * 3600 * second_us - window->oldest_us;
+	return left_us > second_us ? (left_us + second_us - 1) / second_us : 1;
+}
+
+void quotas_hold(const struct config *config, const struct quota quotas[static quota_modes], struct quota_use uses[static quota_modes])
+{
+	for (size_t mode = 0; mode < quota_modes; mode++) {
+		bool of_site = !quotas[mode].most;
+		uses[mode] = (struct quota_use){ .mode = MODES[mode], .quota = of_site ? quota_of_site(config, mode) : quotas[mode], .of_site = of_site };
+	}
+}
+
+void quota_window_read(const struct database_answer *answer, struct quota_use *use)
+{
+	const struct window *window = answer->rows;
+	use->used = window->used;
+	use->wait_s = !use->quota.most || window->used < use->quota.most ? 0 : seconds_left(&use->quota, window);
 }
 
 int quota_uses(struct database *db, struct arena *arena, const struct config *config, int64_t leaderboard_id, int64_t user_id,
 	struct quota_use uses[static quota_modes], struct error *error)
 {
 	struct quota quotas[quota_modes];
+	struct database_answer windows[quota_modes];
+	bool is_limited = false;
 	int rc = quotas_of_leaderboard(db, arena, leaderboard_id, quotas, error);
-	for (size_t mode = 0; mode < quota_modes && !rc; mode++) {
-		bool of_site = !quotas[mode].most;
-		uses[mode] = (struct quota_use){ .mode = MODES[mode], .quota = of_site ? quota_of_site(config, mode) : quotas[mode], .of_site = of_site };
-		rc = read_use(db, arena, leaderboard_id, user_id, &uses[mode], error);
-	}
+	quotas_hold(config, quotas, uses);
+	for (size_t mode = 0; mode < quota_modes; mode++)
+		is_limited = is_limited || uses[mode].quota.most;
+	if (rc || !is_limited)
+		return rc;
+	rc = database_answers(db, arena, &WINDOWS, windows, error, "iiii" "iiii" "iiii" "iiii", QUOTA_WINDOW(user_id, leaderboard_id, uses[0]),
+		QUOTA_WINDOW(user_id, leaderboard_id, uses[1]), QUOTA_WINDOW(user_id, leaderboard_id, uses[2]), QUOTA_WINDOW(user_id, leaderboard_id, uses[3]));
+	for (size_t mode = 0; mode < quota_modes && !rc; mode++)
+		quota_window_read(&windows[mode], &uses[mode]);
 	return rc;
 }
 

@@ -53,6 +53,14 @@ struct quota_use {
 int quota_uses(struct database *db, struct arena *arena, const struct config *config, int64_t leaderboard_id, int64_t user_id,
 	struct quota_use uses[static quota_modes], struct error *error);
 
+/* The same as parts of two other questions (struct bundle). The first reads the leaderboard's own, by its name; from what holds then,
+ * the window of each mode is bound, one of quota_windows by QUOTA_WINDOW, as "iiii". */
+extern const struct statement quotas_reading, quota_windows[quota_modes];
+#define QUOTA_WINDOW(user_id, leaderboard_id, use) (user_id), (leaderboard_id), (use).quota.hours, (use).quota.most
+void quotas_read(const struct database_answer *answer, struct quota quotas[static quota_modes]);
+void quotas_hold(const struct config *config, const struct quota quotas[static quota_modes], struct quota_use uses[static quota_modes]);
+void quota_window_read(const struct database_answer *answer, struct quota_use *use);
+
 /* "5 in 24 hours"; "no limit". */
 const char *quota_words(struct arena *arena, const struct quota *quota);
 

@@ -216,16 +216,6 @@ static void take_rows(struct arena *arena, const struct read_row *rows, size_t c
 	reading->is_cut = waiting >= most_waiting;
 }
 
-static int read_all(struct database *db, struct arena *arena, int64_t job_id, size_t room, struct reading *reading, struct error *error)
-{
-	struct read_row *rows;
-	size_t count;
-	int rc = database_rows(db, arena, &wait_reading, &rows, &count, error, "ii", job_id, (int64_t)0);
-	if (!rc)
-		take_rows(arena, rows, count, room, reading);
-	return rc;
-}
-
 static struct wait wait_in(struct arena *arena, const struct reading *reading, const struct wait_job *job)
 {
 	struct wait_devices devices = devices_of(reading->devices, reading->device_count, job->gpu);
@@ -244,13 +234,11 @@ static void find_wait(struct arena *arena, const struct reading *reading, int64_
 
 int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait, struct error *error)
 {
-	struct reading reading;
-	int rc = read_all(db, arena, job_id, 0, &reading, error);
-	if (rc)
-		return rc;
-	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
-	find_wait(arena, &reading, job_id, wait);
-	return 0;
+	struct database_answer answer;
+	int rc = database_rows(db, arena, &wait_reading, &answer.rows, &answer.count, error, "ii", job_id, (int64_t)0);
+	if (!rc)
+		wait_of_jobs(arena, &answer, &job_id, 1, wait);
+	return rc;
 }
 
 void wait_of_jobs(struct arena *arena, const struct database_answer *answer, const int64_t *job_ids, size_t count, struct wait *waits)
@@ -264,20 +252,17 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 
 /* It is younger than all others; how long it will take itself does not matter. Those for several models are one
  * submission, and nobody knows yet which of them run first, so each is looked at alone. */
-int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, const char *const *gpus, size_t count,
-	struct wait *waits, struct error *error)
+void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id, const char *const *gpus, size_t count,
+	struct wait *waits)
 {
 	struct reading reading;
-	int rc = read_all(db, arena, 0, 1, &reading, error);
-	if (rc)
-		return rc;
+	take_rows(arena, answer->rows, answer->count, 1, &reading);
 	struct wait_job *next = &reading.jobs[reading.count];
 	for (size_t i = 0; i < count; i++) {
 		*next = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = gpus[i], .expected_ms = NAN, .running_ms = NAN };
 		wait_estimate(arena, reading.jobs, reading.count + 1, reading.devices, reading.device_count);
 		waits[i] = wait_in(arena, &reading, next);
 	}
-	return 0;
 }
 
 /* ---- all lines, for admins ---- */
@@ -287,7 +272,7 @@ static const struct column LINE_COLUMNS[] = {
 	TEXT(struct line_row, gpu), INTEGER(struct line_row, devices), INTEGER(struct line_row, running), INTEGER(struct line_row, waiting),
 	TIME(struct line_row, oldest_ms),
 };
-static const struct statement LINES = SELECT(struct line_row, LINE_COLUMNS,
+const struct statement wait_counting = SELECT(struct line_row, LINE_COLUMNS,
 	"SELECT gpu, CAST(SUM(devices) AS SIGNED) AS devices, CAST(SUM(running) AS SIGNED) AS running, "
 	"  CAST(SUM(waiting) AS SIGNED) AS waiting, MIN(oldest) AS oldest_ms FROM ("
 	"  SELECT gpu, 0 AS devices, COUNT(*) AS running, 0 AS waiting, NULL AS oldest FROM jobs WHERE state = 'running' GROUP BY gpu "
@@ -307,23 +292,31 @@ static void find_last(struct arena *arena, const struct reading *reading, struct
 	line->at_least = last && last->position < line->waiting;
 }
 
-int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count, struct error *error)
+void wait_lines_read(struct arena *arena, const struct database_answer *counts, const struct database_answer *reading_answer,
+	struct wait_line **lines, size_t *count)
 {
+	const struct line_row *rows = counts->rows;
 	struct reading reading;
-	struct line_row *rows;
-	int rc = database_rows(db, arena, &LINES, &rows, count, error, "");
-	if (!rc)
-		rc = read_all(db, arena, 0, 0, &reading, error);
-	if (rc)
-		return rc;
+	take_rows(arena, reading_answer->rows, reading_answer->count, 0, &reading);
 	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
+	*count = counts->count;
 	*lines = arena_array(arena, struct wait_line, *count + 1);
 	for (size_t i = 0; i < *count; i++) {
 		(*lines)[i] = (struct wait_line){ .gpu = rows[i].gpu, .devices = rows[i].devices, .running = rows[i].running,
 			.waiting = rows[i].waiting, .oldest_ms = rows[i].oldest_ms };
 		find_last(arena, &reading, &(*lines)[i]);
 	}
-	return 0;
+}
+
+int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count, struct error *error)
+{
+	static const struct statement *const parts[] = { &wait_counting, &wait_reading };
+	static const struct bundle both = BUNDLE(parts);
+	struct database_answer answers[COUNT(parts)];
+	int rc = database_answers(db, arena, &both, answers, error, "ii", (int64_t)0, (int64_t)0);
+	if (!rc)
+		wait_lines_read(arena, &answers[0], &answers[1], lines, count);
+	return rc;
 }
 
 /* ---- keeping how long jobs ran ---- */

@@ -36,9 +36,9 @@ int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct
 extern const struct statement wait_reading;
 void wait_of_jobs(struct arena *arena, const struct database_answer *answer, const int64_t *job_ids, size_t count, struct wait *waits);
 
-/* A job that the user would send now, on each of these models: waits[i] belongs to gpus[i]. */
-int wait_of_next(struct database *db, struct arena *arena, int64_t user_id, const char *const *gpus, size_t count,
-	struct wait *waits, struct error *error);
+/* A job that the user would send now, on each of these models: waits[i] belongs to gpus[i]. The same question, bound by (0, 0). */
+void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id, const char *const *gpus, size_t count,
+	struct wait *waits);
 
 /* "at any moment", "in about 20 s", "in about 4 min", "in about 1 h 20 min", "in more than a day"; NULL for NAN. */
 const char *wait_words(struct arena *arena, double start_ms);
@@ -54,6 +54,11 @@ struct wait_line {
 	bool at_least;         /* as in struct wait, about `last` */
 };
 int wait_lines(struct database *db, struct arena *arena, struct wait_line **lines, size_t *count, struct error *error);
+
+/* The same from two parts of another question: wait_counting, which binds nothing, and wait_reading, bound by (0, 0). */
+extern const struct statement wait_counting;
+void wait_lines_read(struct arena *arena, const struct database_answer *counts, const struct database_answer *reading_answer,
+	struct wait_line **lines, size_t *count);
 
 /* ---- for pages that have read the jobs themselves ---- */
 

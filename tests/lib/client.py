@@ -5,6 +5,8 @@ import json
 import urllib.parse
 import uuid
 
+from tap import equal
+
 
 class Answer:
 	def __init__(self, response):
@@ -81,6 +83,14 @@ class Page(html.parser.HTMLParser):
 		else:
 			self.texts[-1] += data
 		self.is_gap = False
+
+
+def whole(answer):
+	"""The page, which nests well and has no name twice."""
+	reader = Page()
+	reader.feed(answer.text)
+	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return answer
 
 
 class Client:

@@ -3,14 +3,13 @@
 The tests that count questions and `make bench` go through the same addresses."""
 import base64
 import hashlib
-import io
 import pathlib
 import re
 import secrets
 import subprocess
-import zipfile
 
 from client import Client
+from small_task import zip_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -30,6 +29,7 @@ ADDRESSES = [
 	("anyone", "/leaderboard/*.atom", "/leaderboard/bench.atom"),
 	("anyone", "/leaderboard/*/badge.svg", "/leaderboard/bench/badge.svg?user=user7"),
 	("anyone", "/leaderboard/*/share.png", "/leaderboard/bench/share.png"),
+	("anyone", "/leaderboard/*/submit", "/leaderboard/bench/submit"),
 	("anyone", "/leaderboard/*/task", "/leaderboard/bench/task"),
 	("anyone", "/leaderboard/*/template/*", "/leaderboard/bench/template/py"),
 	("anyone", "/leaderboard/*/task/**", "/leaderboard/vectoradd_py/task/reference.py"),
@@ -57,9 +57,12 @@ ADDRESSES = [
 	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200&mine=1"),
 	("user1", "/submit", "/submit"),
 	("user1", "/leaderboard/*/submit", "/leaderboard/bench/submit"),
+	("user1", "/leaderboard/*/submit", "/leaderboard/bench/submit?from={own}"),
+	("user1", "/leaderboard/*/submit", "/leaderboard/vectoradd_py/submit?template=python"),
 	("user1", "/mine", "/mine"),
 	("user1", "/mine", "/mine?result=passed&mode=ranked&page=20"),
 	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine"),
+	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine?from=2020-01-01&mode=ranked"),
 	("user1", "/submission/*", "/submission/{own}"),
 	("user1", "/submission/*", "/submission/{waiting}"),
 	("user1", "/submission/*/status", "/submission/{waiting}/status"),
@@ -108,6 +111,7 @@ ADDRESSES = [
 	("admin", "/admin/audit", "/admin/audit"),
 	("admin", "/admin/audit", "/admin/audit?who=admin&what=user.ban"),
 	("admin", "/admin/audit", "/admin/audit?q=user7"),
+	("admin", "/admin/audit", "/admin/audit?who=admin&from=2020-01-01&to=2100-01-01"),
 ]
 
 # No pages that one looks at again and again: a download of all one has, and a preview that does everything and takes it back.
@@ -161,11 +165,8 @@ class Crowd:
 
 	def upload(self):
 		"""A problem set that waits for its confirmation."""
-		packed = io.BytesIO()
-		with zipfile.ZipFile(packed, "w") as archive:
-			for name, text in (("set.yaml", SET), ("small/task.yml", TASK), ("small/eval.py", "print()\n")):
-				archive.writestr(name, text)
-		answer = self.client("admin").post("/admin/sets/new", files=[("set", "set.zip", packed.getvalue())])
+		content = zip_of({"set.yaml": SET, "small/task.yml": TASK, "small/eval.py": "print()\n"})
+		answer = self.client("admin").post("/admin/sets/new", files=[("set", "set.zip", content)])
 		return answer.location.rsplit("/", 1)[1]
 
 	def find(self):

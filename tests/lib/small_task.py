@@ -1,5 +1,8 @@
-"""The smallest task that a leaderboard can have, for suites whose results a pretended podium-run makes (tests/lib/pretend.py)."""
+"""The smallest task that a leaderboard can have, and submissions to it whose results a pretended podium-run makes
+(tests/lib/pretend.py)."""
 import io
+import json
+import time
 import zipfile
 
 from tap import equal
@@ -15,14 +18,22 @@ tests: [{size: 1}]
 benchmarks: [{size: 1024}]
 ranking_by: geom
 """
+# The same with a template.
+TEMPLATE_TASK = TASK.replace("config:", "templates: {Python: submission.py}\nconfig:")
+
+
+def zip_of(files):
+	"""Of contents by their names."""
+	archive = io.BytesIO()
+	with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as pack:
+		for name, content in files.items():
+			pack.writestr(name, content)
+	return archive.getvalue()
 
 
 def task_zip(task=TASK):
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", task)
-		pack.writestr("eval.py", "")
-	return archive.getvalue()
+	files = {"task.yml": task, "eval.py": ""}
+	return zip_of({**files, "submission.py": "a = 1\n"} if "templates:" in task else files)
 
 
 def done(answer):
@@ -31,6 +42,33 @@ def done(answer):
 	return answer
 
 
-def make_board(admin, name, task=TASK):
-	"""A leaderboard of this task for the device H200, made by this client."""
-	return done(admin.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", task_zip(task))]))
+def make_board(client, name, task=TASK, **fields):
+	"""A leaderboard of this task for the device H200, made by this client, with these fields of the form beside the usual ones."""
+	return done(client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1"), *fields.items()],
+		[("task", "task.zip", task_zip(task))]))
+
+
+def case(mean_ns, err_ns=10.0, spread_ns=0, std_ns=5.0):
+	"""What is measured of a shape."""
+	return {"runs": 101, "mean_ns": mean_ns, "std_ns": std_ns, "err_ns": err_ns, "best_ns": mean_ns - spread_ns, "worst_ns": mean_ns + spread_ns}
+
+
+def source_of(*cases, **told):
+	"""A submission that gets this result; for what else it may tell, see pretend.py."""
+	return "# " + json.dumps({"cases": cases, **told}) + "\n"
+
+
+def send_source(client, source, board="small", mode="ranked", file_name=None, csrf=None):
+	"""Pasted, or with a name as a file; the number of the submission."""
+	code, files = ([("code", source)], []) if file_name is None else ([], [("file", file_name, source.encode())])
+	answer = done(client.post(f"/leaderboard/{board}/submit", [("mode", mode), *code, ("gpu", "H200")], files, csrf=csrf))
+	return int(answer.location.rsplit("/", 1)[1])
+
+
+def submit_source(client, source, **how):
+	"""The same once all of it has ended."""
+	number, end = send_source(client, source, **how), time.time() + 120
+	while (status := client.get(f"/submission/{number}/status?{time.time()}").json)["state"] != "done":
+		assert time.time() < end, status
+		time.sleep(0.05)
+	return number

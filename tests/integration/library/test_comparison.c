@@ -1,51 +1,23 @@
 /* Comparisons and the ranking they decide, against a real MariaDB; library.test starts one. */
-#include "fixture.h"
+#include "contest.h"
 
 #include "lib/comparison.h"
-#include "lib/ranking.h"
-#include "lib/submission.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { users = 12 };
 static const char *cpu[] = { "CPU" };
-static struct leaderboard board;
-static int64_t user_ids[users];
 
 static int open_all(void **state)
 {
-	if (fixture_open(state))
-		return -1;
-	for (int i = 0; i < users; i++) {
-		char name[32];
-		snprintf(name, sizeof name, "compare-%d", i);
-		user_ids[i] = make_user(name);
-	}
-	return 0;
+	return contest_open(state, "compare", users);
 }
 
-/* A leaderboard of its own for each test. */
 static int begin(void **state)
 {
 	(void)state;
-	static int number;
-	char name[32];
-	snprintf(name, sizeof name, "compare-%d", ++number);
-	const struct actor actor = { user_ids[0], "compare-0", "" };
-	struct material material = make_task(PY_TASK, "# reference\n");
-	struct leaderboard_settings settings = { .name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = cpu, .gpu_count = 1 };
-	assert_done(create(&settings, &material, &actor));
-	board = find(name);
-	return 0;
-}
-
-/* Only the leaderboards of this file are left, empty ones. */
-static int end(void **state)
-{
-	(void)state;
-	const struct actor actor = { user_ids[0], "compare-0", "" };
-	return leaderboard_delete(db, &board, &actor, &error);
+	return contest_begin(cpu, COUNT(cpu));
 }
 
 static const struct statement COUNT_ALL = NUMBER("SELECT (SELECT COUNT(*) FROM comparisons) + "
@@ -54,31 +26,11 @@ static const struct statement OPEN = NUMBER("SELECT COUNT(*) AS number FROM jobs
 
 /* ---- what workers do ---- */
 
-static int64_t job_of(int64_t submission_id)
-{
-	static const struct statement job = NUMBER("SELECT id AS number FROM jobs WHERE submission_id = ?");
-	struct number row;
-	assert_done(database_row(db, arena, &job, &row, &error, "i", submission_id));
-	return row.number;
-}
-
-static int insert_body(struct database *connection, void *context, struct error *why)
-{
-	return ranking_insert(connection, arena, *(int64_t *)context, why);
-}
-
 /* A submission of the user's that has run and passed; returns its number. */
 static int64_t pass_as(int user, double score_ns, double err_ns, const char *engine)
 {
-	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = ?, score_err_ns = ?, "
-		"engine = ?, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
-	struct submission_request request = { .user_id = user_ids[user], .source = "x = 1\n", .length = 6, .mode = "ranked", .gpus = cpu,
-		.gpu_count = 1 };
-	int64_t id;
-	assert_done(submission_create(db, arena, &board, &request, &id, &error));
-	int64_t job_id = job_of(id);
-	assert_done(database_execute(db, &finish, &error, "ddsi", score_ns, err_ns, engine, job_id));
-	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	int64_t id = contest_submit(cpu, user);
+	contest_pass(contest_job_of(id), score_ns, err_ns, engine);
 	return id;
 }
 
@@ -116,9 +68,6 @@ static void compared(int64_t challenger, int64_t incumbent, double low, double h
 
 /* ---- what is there then ---- */
 
-struct text_row { const char *text; };
-static const struct column TEXT_COLUMNS[] = { TEXT(struct text_row, text) };
-
 /* "0:1 3:2": the user with the number 0 at place 1, 3 at place 2. */
 static const char *page(void)
 {
@@ -129,8 +78,8 @@ static const char *page(void)
 		"AND COALESCE(MIN(position), 1) = 1 AS number FROM ranking WHERE leaderboard_id = ?");
 	struct text_row row;
 	struct number number;
-	assert_done(database_row(db, arena, &rows, &row, &error, "i", board.id));
-	assert_done(database_row(db, arena, &positions, &number, &error, "i", board.id));
+	assert_done(database_row(db, arena, &rows, &row, &error, "i", contest.board.id));
+	assert_done(database_row(db, arena, &positions, &number, &error, "i", contest.board.id));
 	assert_int_equal(number.number, 1);
 	return row.text;
 }
@@ -144,7 +93,7 @@ static void assert_page(const char *expected)
 	struct text_row before, after;
 	assert_string_equal(page(), expected);
 	assert_done(database_row(db, arena, &all, &before, &error, ""));
-	assert_done(ranking_rebuild(db, board.id, &error));
+	assert_done(ranking_rebuild(db, contest.board.id, &error));
 	assert_done(database_row(db, arena, &all, &after, &error, ""));
 	assert_string_equal(after.text, before.text);
 }
@@ -216,13 +165,13 @@ static void below_the_tenth_position_nothing_is_compared(void **state)
 static void a_pair_is_compared_once(void **state)
 {
 	(void)state;
-	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1), job_id = job_of(second);
-	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	int64_t first = pass(0, 1000, 1), second = pass(1, 1001, 1), job_id = contest_job_of(second);
+	contest_rank(job_id);
 	assert_int_equal(number_of(&OPEN), 1);
 	compared(second, first, 0.999, 1.001);
-	assert_done(database_transaction(db, insert_body, &job_id, &error));
-	job_id = job_of(first);
-	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	contest_rank(job_id);
+	job_id = contest_job_of(first);
+	contest_rank(job_id);
 	assert_int_equal(number_of(&OPEN), 0);
 }
 
@@ -275,7 +224,7 @@ static const char *told(void)
 		"SUBSTRING(v.name, 9)) ORDER BY u.id SEPARATOR ' '), '') AS text FROM overtakings o JOIN users u ON u.id = o.user_id "
 		"JOIN users v ON v.id = o.by_user_id WHERE o.leaderboard_id = ?");
 	struct text_row row;
-	assert_done(database_row(db, arena, &rows, &row, &error, "i", board.id));
+	assert_done(database_row(db, arena, &rows, &row, &error, "i", contest.board.id));
 	return row.text;
 }
 
@@ -301,7 +250,7 @@ static void whom_a_comparison_puts_behind_is_told(void **state)
 static void a_result_without_a_comparison_of_its_own_is_refused(void **state)
 {
 	(void)state;
-	int64_t job_id = job_of(pass(0, 1000, 1));
+	int64_t job_id = contest_job_of(pass(0, 1000, 1));
 	struct ended ended = { job_id, { 1, 1, 1 } };
 	assert_refused(database_transaction(db, compare_body, &ended, &error), ERROR_NOT_FOUND, "", "compares nothing");
 }
@@ -374,19 +323,19 @@ static void a_comparison_and_its_job_go_with_either_submission(void **state)
 static void a_comparison_goes_with_a_user_and_with_its_leaderboard(void **state)
 {
 	(void)state;
-	int64_t leaver = make_user("compare-leaver"), kept = user_ids[3];
-	user_ids[3] = leaver;
+	int64_t leaver = make_user("compare-leaver"), kept = contest.user_ids[3];
+	contest.user_ids[3] = leaver;
 	pass(0, 1000, 1);
 	pass(3, 1001, 1);
 	pass(4, 1002, 1);
-	user_ids[3] = kept;
+	contest.user_ids[3] = kept;
 	assert_int_equal(number_of(&COUNT_ALL), 4);
 	assert_done(database_script(db, "DELETE FROM users WHERE name = 'compare-leaver'", &error));
 	assert_int_equal(number_of(&COUNT_ALL), 0);
 	pass(5, 1000.5, 1);
 	assert_int_equal(number_of(&COUNT_ALL), 4);
-	const struct actor actor = { user_ids[0], "compare-0", "" };
-	assert_done(leaderboard_delete(db, &board, &actor, &error));
+	const struct actor actor = contest_actor();
+	assert_done(leaderboard_delete(db, &contest.board, &actor, &error));
 	assert_int_equal(number_of(&COUNT_ALL), 0);
 	begin(state);
 }
@@ -398,7 +347,7 @@ static void a_ban_cancels_what_waits_for_the_user_and_nothing_else(void **state)
 	pass(2, 2000, 1);
 	int64_t other = pass(3, 2001, 1);
 	assert_int_equal(number_of(&OPEN), 2);
-	assert_done(comparison_withdraw_user(db, user_ids[0], &error));
+	assert_done(comparison_withdraw_user(db, contest.user_ids[0], &error));
 	static const struct statement state_of = SELECT(struct text_row, TEXT_COLUMNS, "SELECT CONCAT(state, ': ', COALESCE(reason, '')) AS text FROM jobs WHERE id = ?");
 	struct text_row row;
 	assert_done(database_row(db, arena, &state_of, &row, &error, "i", comparison_of(second, first)));
@@ -423,25 +372,25 @@ static int close_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_new_entry_is_compared_with_its_neighbours_within_noise, begin, end),
-		cmocka_unit_test_setup_teardown(the_job_is_of_nobody_and_waits_behind_all_that_people_sent, begin, end),
-		cmocka_unit_test_setup_teardown(wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart, begin, end),
-		cmocka_unit_test_setup_teardown(only_what_the_isolated_engine_has_timed_is_compared, begin, end),
-		cmocka_unit_test_setup_teardown(nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best, begin, end),
-		cmocka_unit_test_setup_teardown(below_the_tenth_position_nothing_is_compared, begin, end),
-		cmocka_unit_test_setup_teardown(a_pair_is_compared_once, begin, end),
-		cmocka_unit_test_setup_teardown(an_entry_that_is_replaced_takes_what_waits_for_it_along, begin, end),
-		cmocka_unit_test_setup_teardown(one_that_runs_already_may_end, begin, end),
-		cmocka_unit_test_setup_teardown(the_faster_one_stands_first_and_a_tie_is_a_tie, begin, end),
-		cmocka_unit_test_setup_teardown(whom_a_comparison_puts_behind_is_told, begin, end),
-		cmocka_unit_test_setup_teardown(a_result_without_a_comparison_of_its_own_is_refused, begin, end),
-		cmocka_unit_test_setup_teardown(it_counts_only_while_both_entries_are_their_users_best, begin, end),
-		cmocka_unit_test_setup_teardown(what_came_to_nothing_leaves_the_scores_to_decide, begin, end),
-		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, end),
-		cmocka_unit_test_setup_teardown(a_comparison_and_its_job_go_with_either_submission, begin, end),
-		cmocka_unit_test_setup_teardown(a_comparison_goes_with_a_user_and_with_its_leaderboard, begin, end),
-		cmocka_unit_test_setup_teardown(a_ban_cancels_what_waits_for_the_user_and_nothing_else, begin, end),
-		cmocka_unit_test_setup_teardown(a_job_is_a_submissions_or_a_comparisons, begin, end),
+		cmocka_unit_test_setup_teardown(a_new_entry_is_compared_with_its_neighbours_within_noise, begin, contest_end),
+		cmocka_unit_test_setup_teardown(the_job_is_of_nobody_and_waits_behind_all_that_people_sent, begin, contest_end),
+		cmocka_unit_test_setup_teardown(wide_noise_makes_neighbours_of_what_is_more_than_a_percent_apart, begin, contest_end),
+		cmocka_unit_test_setup_teardown(only_what_the_isolated_engine_has_timed_is_compared, begin, contest_end),
+		cmocka_unit_test_setup_teardown(nobody_is_compared_with_himself_or_for_an_entry_that_is_not_his_best, begin, contest_end),
+		cmocka_unit_test_setup_teardown(below_the_tenth_position_nothing_is_compared, begin, contest_end),
+		cmocka_unit_test_setup_teardown(a_pair_is_compared_once, begin, contest_end),
+		cmocka_unit_test_setup_teardown(an_entry_that_is_replaced_takes_what_waits_for_it_along, begin, contest_end),
+		cmocka_unit_test_setup_teardown(one_that_runs_already_may_end, begin, contest_end),
+		cmocka_unit_test_setup_teardown(the_faster_one_stands_first_and_a_tie_is_a_tie, begin, contest_end),
+		cmocka_unit_test_setup_teardown(whom_a_comparison_puts_behind_is_told, begin, contest_end),
+		cmocka_unit_test_setup_teardown(a_result_without_a_comparison_of_its_own_is_refused, begin, contest_end),
+		cmocka_unit_test_setup_teardown(it_counts_only_while_both_entries_are_their_users_best, begin, contest_end),
+		cmocka_unit_test_setup_teardown(what_came_to_nothing_leaves_the_scores_to_decide, begin, contest_end),
+		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
+		cmocka_unit_test_setup_teardown(a_comparison_and_its_job_go_with_either_submission, begin, contest_end),
+		cmocka_unit_test_setup_teardown(a_comparison_goes_with_a_user_and_with_its_leaderboard, begin, contest_end),
+		cmocka_unit_test_setup_teardown(a_ban_cancels_what_waits_for_the_user_and_nothing_else, begin, contest_end),
+		cmocka_unit_test_setup_teardown(a_job_is_a_submissions_or_a_comparisons, begin, contest_end),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,50 +1,23 @@
 /* How the best times of a ranking came about, against a real MariaDB; library.test starts one. */
-#include "fixture.h"
+#include "contest.h"
 
 #include "lib/account.h"
-#include "lib/ranking.h"
 #include "lib/records.h"
-#include "lib/submission.h"
 
 #include <stdlib.h>
 
 enum { users = 5, leaves = users - 1 }; /* the last deletes his account */
 static const char *gpus[] = { "CPU", "H200" };
-static struct leaderboard board;
-static int64_t user_ids[users];
 
 static int open_all(void **state)
 {
-	if (fixture_open(state))
-		return -1;
-	for (int i = 0; i < users; i++) {
-		char name[32];
-		snprintf(name, sizeof name, "records-%d", i);
-		user_ids[i] = make_user(name);
-	}
-	return 0;
+	return contest_open(state, "records", users);
 }
 
-/* A leaderboard of its own for each test. */
 static int begin(void **state)
 {
 	(void)state;
-	static int number;
-	char name[32];
-	snprintf(name, sizeof name, "records-%d", ++number);
-	const struct actor actor = { user_ids[0], "records-0", "" };
-	struct material material = make_task(PY_TASK, "# reference\n");
-	struct leaderboard_settings settings = { .name = name, .deadline_ms = TIME_NULL, .accepting = true, .gpus = gpus, .gpu_count = 2 };
-	assert_done(create(&settings, &material, &actor));
-	board = find(name);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	const struct actor actor = { user_ids[0], "records-0", "" };
-	return leaderboard_delete(db, &board, &actor, &error);
+	return contest_begin(gpus, COUNT(gpus));
 }
 
 /* ---- what workers do ---- */
@@ -52,14 +25,7 @@ static int end(void **state)
 /* The number of the job. */
 static int64_t submit_on(const char **gpu, int user)
 {
-	static const struct statement job = NUMBER("SELECT id AS number FROM jobs WHERE submission_id = ?");
-	struct submission_request request = { .user_id = user_ids[user], .source = "x = 1\n", .length = 6, .mode = "ranked", .gpus = gpu,
-		.gpu_count = 1 };
-	int64_t id;
-	struct number row;
-	assert_done(submission_create(db, arena, &board, &request, &id, &error));
-	assert_done(database_row(db, arena, &job, &row, &error, "i", id));
-	return row.number;
+	return contest_job_of(contest_submit(gpu, user));
 }
 
 static int64_t submit(int user)
@@ -67,23 +33,12 @@ static int64_t submit(int user)
 	return submit_on(gpus, user);
 }
 
-static int insert_body(struct database *connection, void *context, struct error *why)
-{
-	return ranking_insert(connection, arena, *(int64_t *)context, why);
-}
-
 static void pass(int64_t job_id, double score_ns)
 {
-	static const struct statement finish = COMMAND("UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = ?, score_err_ns = 0.001, "
-		"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
-	assert_done(database_execute(db, &finish, &error, "di", score_ns, job_id));
-	assert_done(database_transaction(db, insert_body, &job_id, &error));
+	contest_pass(job_id, score_ns, 0.001, NULL);
 }
 
 /* ---- what is there then ---- */
-
-struct text_row { const char *text; };
-static const struct column TEXT_COLUMNS[] = { TEXT(struct text_row, text) };
 
 static const char *all_rows(void)
 {
@@ -102,10 +57,10 @@ static void assert_line(const char *gpu, int64_t line, const char *expected)
 		"SELECT COALESCE(GROUP_CONCAT(CONCAT(SUBSTRING(u.name, 9), ':', r.score_ns) ORDER BY r.submission_id SEPARATOR ' '), '') AS text "
 		"FROM records r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? AND r.gpu = ? AND r.line = ?");
 	struct text_row row;
-	assert_done(database_row(db, arena, &points, &row, &error, "isi", board.id, gpu, line));
+	assert_done(database_row(db, arena, &points, &row, &error, "isi", contest.board.id, gpu, line));
 	assert_string_equal(row.text, expected);
 	const char *before = all_rows();
-	assert_done(ranking_rebuild(db, board.id, &error));
+	assert_done(ranking_rebuild(db, contest.board.id, &error));
 	assert_string_equal(all_rows(), before);
 }
 
@@ -117,7 +72,7 @@ static void a_line_has_what_was_faster_than_all_before(void **state)
 	static const double scores[] = { 100, 120, 90, 90, 91, 40 };
 	for (size_t i = 0; i < COUNT(scores); i++)
 		pass(submit(0), scores[i]);
-	assert_line("CPU", user_ids[0], "0:100 0:90 0:40");
+	assert_line("CPU", contest.user_ids[0], "0:100 0:90 0:40");
 	assert_line("CPU", records_everybody, "0:100 0:90 0:40");
 	assert_line("H200", records_everybody, "");
 }
@@ -131,8 +86,8 @@ static void everybodys_line_goes_from_one_leader_to_the_next(void **state)
 	pass(submit(0), 85);
 	pass(submit(2), 70);
 	assert_line("CPU", records_everybody, "0:100 1:80 2:70");
-	assert_line("CPU", user_ids[0], "0:100 0:85");
-	assert_line("CPU", user_ids[1], "1:110 1:80");
+	assert_line("CPU", contest.user_ids[0], "0:100 0:85");
+	assert_line("CPU", contest.user_ids[1], "1:110 1:80");
 }
 
 static void devices_have_lines_of_their_own(void **state)
@@ -140,8 +95,8 @@ static void devices_have_lines_of_their_own(void **state)
 	(void)state;
 	pass(submit(0), 100);
 	pass(submit_on(gpus + 1, 0), 10);
-	assert_line("CPU", user_ids[0], "0:100");
-	assert_line("H200", user_ids[0], "0:10");
+	assert_line("CPU", contest.user_ids[0], "0:100");
+	assert_line("H200", contest.user_ids[0], "0:10");
 }
 
 static void one_that_ends_late_stands_where_it_was_submitted(void **state)
@@ -150,11 +105,11 @@ static void one_that_ends_late_stands_where_it_was_submitted(void **state)
 	int64_t first = submit(0), second = submit(0), third = submit(0), fourth = submit(0);
 	pass(fourth, 70);
 	pass(third, 90);
-	assert_line("CPU", user_ids[0], "0:90 0:70");
+	assert_line("CPU", contest.user_ids[0], "0:90 0:70");
 	pass(first, 80);
-	assert_line("CPU", user_ids[0], "0:80 0:70");
+	assert_line("CPU", contest.user_ids[0], "0:80 0:70");
 	pass(second, 60);
-	assert_line("CPU", user_ids[0], "0:80 0:60");
+	assert_line("CPU", contest.user_ids[0], "0:80 0:60");
 	assert_line("CPU", records_everybody, "0:80 0:60");
 }
 
@@ -169,7 +124,7 @@ static void one_that_ran_again_is_looked_at_anew(void **state)
 	pass(second, 99);
 	assert_line("CPU", records_everybody, "0:100 0:99 1:95");
 	pass(first, 98);
-	assert_line("CPU", user_ids[0], "0:98");
+	assert_line("CPU", contest.user_ids[0], "0:98");
 	assert_line("CPU", records_everybody, "0:98 1:95");
 }
 
@@ -182,10 +137,10 @@ static void what_is_held_is_no_record_before_it_is_released(void **state)
 	assert_done(database_execute(db, &hold, &error, "i", held));
 	pass(later, 90);
 	assert_done(database_script(db, "UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 1 WHERE held_at IS NOT NULL", &error));
-	assert_line("CPU", user_ids[0], "0:90");
+	assert_line("CPU", contest.user_ids[0], "0:90");
 	assert_done(database_execute(db, &release, &error, "i", held));
 	pass(held, 1);
-	assert_line("CPU", user_ids[0], "0:1");
+	assert_line("CPU", contest.user_ids[0], "0:1");
 }
 
 static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **state)
@@ -202,7 +157,7 @@ static void any_course_of_events_leaves_the_rows_that_a_rebuilding_gives(void **
 		if (random() % 4)
 			jobs[one] = submit((int)(random() % leaves));
 		const char *before = all_rows();
-		assert_done(ranking_rebuild(db, board.id, &error));
+		assert_done(ranking_rebuild(db, contest.board.id, &error));
 		assert_string_equal(all_rows(), before);
 	}
 	static const struct statement many = NUMBER("SELECT COUNT(*) AS number FROM records WHERE line = 0");
@@ -219,9 +174,9 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 		"SELECT l.task_version_id, 'sample', 'sample.py', s.sha256 FROM leaderboards l JOIN submissions s ON s.leaderboard_id = l.id "
 		"WHERE l.id = ? LIMIT 1");
 	char line[64];
-	const int64_t gone = user_ids[leaves];
+	const int64_t gone = contest.user_ids[leaves];
 	int64_t first = submit(0), beaten = submit(1);
-	assert_done(database_execute(db, &make_sample, &error, "i", board.id)); /* all of these are the sample as it is */
+	assert_done(database_execute(db, &make_sample, &error, "i", contest.board.id)); /* all of these are the sample as it is */
 	pass(first, 100);
 	pass(submit(leaves), 70);
 	pass(beaten, 90);
@@ -235,7 +190,7 @@ static void an_account_that_is_deleted_gives_back_what_its_submissions_had_beate
 	const char *left = all_rows();
 	assert_int_equal(number_of(&attempts), 5);
 	assert_int_equal(number_of(&baselines), 1);
-	assert_done(ranking_rebuild(db, board.id, &error));
+	assert_done(ranking_rebuild(db, contest.board.id, &error));
 	assert_string_equal(all_rows(), left);
 	assert_int_equal(number_of(&attempts), 5);
 	assert_int_equal(number_of(&baselines), 1);
@@ -249,7 +204,7 @@ static void records_go_with_their_leaderboard(void **state)
 	static const struct statement left = NUMBER("SELECT COUNT(*) AS number FROM records");
 	pass(submit(0), 100);
 	assert_int_equal(number_of(&left), 2);
-	end(state);
+	contest_end(state);
 	assert_int_equal(number_of(&left), 0);
 	begin(state);
 }
@@ -257,15 +212,15 @@ static void records_go_with_their_leaderboard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_line_has_what_was_faster_than_all_before, begin, end),
-		cmocka_unit_test_setup_teardown(everybodys_line_goes_from_one_leader_to_the_next, begin, end),
-		cmocka_unit_test_setup_teardown(devices_have_lines_of_their_own, begin, end),
-		cmocka_unit_test_setup_teardown(one_that_ends_late_stands_where_it_was_submitted, begin, end),
-		cmocka_unit_test_setup_teardown(one_that_ran_again_is_looked_at_anew, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_held_is_no_record_before_it_is_released, begin, end),
-		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, end),
-		cmocka_unit_test_setup_teardown(an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten, begin, end),
-		cmocka_unit_test_setup_teardown(records_go_with_their_leaderboard, begin, end),
+		cmocka_unit_test_setup_teardown(a_line_has_what_was_faster_than_all_before, begin, contest_end),
+		cmocka_unit_test_setup_teardown(everybodys_line_goes_from_one_leader_to_the_next, begin, contest_end),
+		cmocka_unit_test_setup_teardown(devices_have_lines_of_their_own, begin, contest_end),
+		cmocka_unit_test_setup_teardown(one_that_ends_late_stands_where_it_was_submitted, begin, contest_end),
+		cmocka_unit_test_setup_teardown(one_that_ran_again_is_looked_at_anew, begin, contest_end),
+		cmocka_unit_test_setup_teardown(what_is_held_is_no_record_before_it_is_released, begin, contest_end),
+		cmocka_unit_test_setup_teardown(any_course_of_events_leaves_the_rows_that_a_rebuilding_gives, begin, contest_end),
+		cmocka_unit_test_setup_teardown(an_account_that_is_deleted_gives_back_what_its_submissions_had_beaten, begin, contest_end),
+		cmocka_unit_test_setup_teardown(records_go_with_their_leaderboard, begin, contest_end),
 	};
 	return cmocka_run_group_tests(tests, open_all, fixture_close);
 }

@@ -72,7 +72,9 @@ static struct wait wait_for(int64_t job)
 static struct wait next_of(int64_t user)
 {
 	struct wait wait;
-	assert_done(wait_of_next(db, arena, user, h200, 1, &wait, &error));
+	struct database_answer answer;
+	assert_done(database_rows(db, arena, &wait_reading, &answer.rows, &answer.count, &error, "ii", (int64_t)0, (int64_t)0));
+	wait_of_next(arena, &answer, user, h200, 1, &wait);
 	return wait;
 }
 

@@ -5,7 +5,6 @@ import base64
 import gzip
 import hashlib
 import http.client
-import json
 import pathlib
 import re
 import struct
@@ -14,10 +13,10 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import make_board  # noqa: E402
+from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -37,16 +36,8 @@ def prepare():
 
 
 def submit(client, mean_ns, mode="ranked", board="small", note=""):
-	case = {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 2.0, "best_ns": mean_ns - 20, "worst_ns": mean_ns + 20}
-	source = "# " + json.dumps({"cases": [case]}) + f"\n# {note}\n"
-	answer = client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("gpu", "H200")], [("file", f"secret plan {note}.py", source.encode())])
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	number = int(answer.location.rsplit("/", 1)[1])
-	end = time.time() + 60
-	while client.get(f"/submission/{number}/status").json["state"] != "done":
-		assert time.time() < end, client.get(f"/submission/{number}/status").json
-		time.sleep(0.05)
-	return number
+	source = source_of(case(mean_ns, err_ns=2.0, spread_ns=20)) + f"# {note}\n"
+	return submit_source(client, source, board=board, mode=mode, file_name=f"secret plan {note}.py")
 
 
 def rebuild_rankings():
@@ -61,14 +52,6 @@ def number_of(statement):
 
 def user_id(name):
 	return number_of(f"SELECT id FROM users WHERE name = '{name}'")
-
-
-def whole(answer):
-	"""The page, which nests well and has no name twice."""
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
 
 
 def log_in(name="ada", agent="curl/8.0"):

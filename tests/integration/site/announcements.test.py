@@ -5,7 +5,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -23,13 +23,6 @@ def prepare():
 		"INSERT INTO leaderboards (name, secret_seed) VALUES ('small', 1), ('other', 1); INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
 		"SELECT l.id, 1, 'py', '', v.definition FROM leaderboards l JOIN (SELECT definition FROM task_versions ORDER BY id LIMIT 1) v WHERE l.name IN ('small', 'other'); "
 		"UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id SET l.task_version_id = v.id WHERE l.name IN ('small', 'other')")
-
-
-def whole(answer):
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
 
 
 def announce(client=admin, **fields):

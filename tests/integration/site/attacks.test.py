@@ -10,28 +10,16 @@ import sys
 import time
 import urllib.parse
 import xml.etree.ElementTree
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+from small_task import TEMPLATE_TASK as TASK, case, done as ok, source_of, submit_source, task_zip  # noqa: E402
 from tap import equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-templates: {Python: submission.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
 NAMES = ["ada", "bob", "eve", "carl", "root-of-all"]
 ada, bob, eve, carl, admin = (Client(site.url) for _ in NAMES)
 anyone = Client(site.url)
@@ -42,37 +30,16 @@ def value(statement):
 	return sql(statement)[0][0]
 
 
-def ok(answer):
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	return answer
-
-
 def log_in(client, name):
 	client.cookies = {}
 	sql("DELETE FROM rate_limits")
 	ok(client.post("/login", [("name", name), ("password", PASSWORD)]))
 
 
-def task_zip(task=TASK):
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", task)
-		pack.writestr("eval.py", "")
-		pack.writestr("submission.py", "a = 1\n")
-	return archive.getvalue()
-
-
 def submit(client, mean_ns, word, board="small", file_name="kernel.py"):
 	"""The word stands in its source."""
-	case = {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 0.5, "best_ns": mean_ns, "worst_ns": mean_ns}
-	source = "# " + json.dumps({"cases": [case], "verdict": {"engine": "custom"}}) + f"\n# {word}\n"
-	number = int(ok(client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("gpu", "H200")],
-		[("file", file_name, source.encode())])).location.rsplit("/", 1)[1])
-	end = time.time() + 60
-	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
-		assert time.time() < end, number
-		time.sleep(0.05)
-	return number
+	source = source_of(case(mean_ns, err_ns=0.5), verdict={"engine": "custom"}) + f"# {word}\n"
+	return submit_source(client, source, board=board, file_name=file_name)
 
 
 @test
@@ -81,7 +48,7 @@ def what_the_tests_need_is_made():
 		ok(client.post("/register", [("name", name), ("password", PASSWORD)]))
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
 	for board in ("small", "frozen"):
-		ok(carl.post("/admin/leaderboards/new", [("name", board), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", task_zip())]))
+		ok(carl.post("/admin/leaderboards/new", [("name", board), ("gpu", "H200"), ("accepting", "1")], [("task", "task.zip", task_zip(TASK))]))
 	made["plain"], made["bob"] = submit(ada, 3000.0, "plain"), submit(bob, 3001.0, "second")
 	made["hidden"], made["held"] = submit(eve, 2934.5, "hiddencanary", file_name="hiddencanary.py"), submit(eve, 2834.5, "heldcanary")
 	submit(bob, 4000.0, "before", "frozen")

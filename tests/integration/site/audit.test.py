@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
-"""The audit log is searched by who, what and when."""
+"""The audit log: every form of the panel leaves an entry that names who, what and whom; and it is searched by them and by when.
+The worker's podium-run is a pretended one."""
 import pathlib
+import re
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
-from instance import Instance  # noqa: E402
+from client import Client, whole  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from small_task import TASK, case, done, make_board, source_of, submit_source, task_zip, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-site = Instance()
+site = Instance(pretends=True)
 sql = site.sql
 PASSWORD = "a long password"
 
 admin, ada = (Client(site.url) for _ in range(2))
 
 
+def value(statement):
+	return sql(statement)[0][0]
+
+
 def words(query=""):
 	answer = admin.get(f"/admin/audit?{query}")
 	equal(answer.status, 200)
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer.words()
+	return whole(answer).words()
 
 
 def details(query):
@@ -29,11 +34,131 @@ def details(query):
 	return [name for name in ("first", "second", "third", "fourth") if f"{name} detail" in shown]
 
 
+# ---- what there is to change ----
+
+def set_zip():
+	return zip_of({"set.yaml": "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: [H200]}\n", "one/task.yml": TASK, "one/eval.py": ""})
+
+
+def hidden(name):
+	"""A hidden field of the page on which the set waits for its confirmation."""
+	return lambda: re.search(f'name="{name}" value="([^"]*)"', admin.get(f"/admin/sets/{value(NAMED['set'])}").text)[1]
+
+
+# What stands in braces below, when its turn comes.
+NAMED = {
+	"submission": "SELECT MIN(id) FROM submissions", "worker": "SELECT name FROM workers LIMIT 1", "device": "SELECT uuid FROM gpus ORDER BY uuid LIMIT 1",
+	"invite": "SELECT MAX(id) FROM invites", "announcement": "SELECT MAX(id) FROM announcements", "rejudging": "SELECT MAX(id) FROM rejudgings",
+	"set": "SELECT MAX(id) FROM uploads", "path": hidden("set"), "plan": hidden("plan"),
+}
+
+
+def filled(text):
+	def one(match):
+		source = NAMED[match[1]]
+		return source() if callable(source) else value(source)
+	return re.sub(r"\{(\w+)\}", one, str(text))
+
+
+def rejudged():
+	"""Nothing waits of the rejudging any more."""
+	end = time.time() + 120
+	while "waits for you" not in admin.get(filled("/admin/rejudgings/{rejudging}")).words():
+		assert time.time() < end, sql("SELECT * FROM jobs")
+		time.sleep(0.1)
+
+
+# Each form of the panel and each thing that it does, one after the other: the route, the form as it is sent, and the entry that is
+# to come of it: what was done, to whom or what, and a part of what the entry says of it.
+PUBLISHING = "/admin/leaderboard/*/publishing", "/admin/leaderboard/club/publishing"
+WORKERS = "/admin/workers", "/admin/workers"
+REVIEW = "/admin/review", "/admin/review"
+ONE = "/admin/submission/*", "/admin/submission/{submission}"
+START = "/admin/rejudgings", "/admin/rejudgings"
+END = "/admin/rejudgings/*", "/admin/rejudgings/{rejudging}"
+USERS = "/admin/users", "/admin/users"
+WHOLE, ITS_DEVICE = [("worker", "{worker}"), ("device", "")], [("worker", "{worker}"), ("device", "{device}")]
+RESULT = [("submission", "{submission}"), ("gpu", "H200")]
+YES = [("confirm", "yes")]
+B200 = [("gpu", "B200"), ("accepting", "1")]  # which no worker has, so that what is tried there waits
+DEEDS = [
+	("/admin/leaderboards/new", "/admin/leaderboards/new", [("name", "club"), *B200], "leaderboard.create", "club", "Created for B200; deadline: none; 2 files.",
+		[("task", "task.zip", task_zip())]),
+	("/admin/leaderboard/*/edit", "/admin/leaderboard/club/edit", [*B200, ("deadline", "2040-01-01 00:00"), ("quota_test", "9")], "leaderboard.update", "club",
+		"deadline: 2040-01-01 00:00 UTC, was none; test quota: 9"),
+	("/admin/leaderboard/*/edit", "/admin/leaderboard/club/edit", [*B200, ("deadline", "2040-01-01 00:00"), ("quota_test", "9"), ("keeps_version", "1")],
+		"leaderboard.update", "club", "a draft of version 2", [("task", "task.zip", task_zip(TASK.replace("1024", "2048")))]),
+	("/admin/leaderboard/*/switch", "/admin/leaderboard/club/switch?version=2", [], "leaderboard.switch", "club", "task: version 2, was version 1"),
+	("/admin/leaderboard/*/clone", "/admin/leaderboard/club/clone", [("name", "twin")], "leaderboard.clone", "twin", "Cloned from club"),
+	("/admin/leaderboard/*/dryrun", "/admin/leaderboard/club/dryrun", [], "leaderboard.dryrun", "club", "version 2: "),
+	(*PUBLISHING, [("action", "save"), ("visibility", "closed"), ("practice", "1"), *YES], "leaderboard.publish", "club",
+		"visibility: closed, was public; practice after the deadline: yes, was no"),
+	(*PUBLISHING, [("action", "freeze"), *YES], "leaderboard.publish", "club", "ranking frozen from: "),
+	(*PUBLISHING, [("action", "lift"), *YES], "leaderboard.publish", "club", "ranking frozen from: never, was "),
+	(*PUBLISHING, [("action", "remove"), ("member", "ada"), ("confirm", "ada")], "leaderboard.remove", "club", "ada "),
+	(*PUBLISHING, [("action", "readmit"), ("member", "ada")], "leaderboard.readmit", "club", "ada "),
+	("/admin/invites", "/admin/invites", [("action", "make"), ("leaderboard", "club"), ("leaderboard", "twin"), ("note", "for my class")], "invite.create",
+		"invite {invite}", "for club, twin: for my class"),
+	("/admin/invites", "/admin/invites", [("action", "revoke"), ("invite", "{invite}"), *YES], "invite.revoke", "invite {invite}", "for club, twin: for my class"),
+	(*PUBLISHING, [("action", "publish")], "leaderboard.publish", "club", "visibility: public, was closed"),
+	("/admin/sets/*", "/admin/sets/{set}", [("set", "{path}"), ("plan", "{plan}")], "leaderboard.create", "of-set", "Created for H200"),
+
+	(*WORKERS, [("action", "drain"), *WHOLE, *YES], "worker.drain", "{worker}", "takes no jobs; what runs ends first"),
+	(*WORKERS, [("action", "resume"), *WHOLE], "worker.resume", "{worker}", "takes jobs again"),
+	(*WORKERS, [("action", "pause"), *ITS_DEVICE, *YES], "worker.pause", "{worker} {device}", "takes no jobs; 0 running given back"),
+	(*WORKERS, [("action", "resume"), *ITS_DEVICE], "worker.resume", "{worker} {device}", "takes jobs again"),
+	(*WORKERS, [("action", "quarantine"), *ITS_DEVICE, ("reason", "It is hot."), *YES], "worker.quarantine", "{worker} {device}", "It is hot."),
+	(*WORKERS, [("action", "resume"), *ITS_DEVICE], "worker.resume", "{worker} {device}", "takes jobs again"),
+	("/admin/gpus/release", "/admin/gpus/release", [("uuid", "GPU-broken")], "gpu.release", "GPU-broken", "it may take jobs again"),
+
+	(*ONE, [("action", "hide"), ("reason", "It copies."), *YES], "submission.hide", "submission {submission}", "It copies."),
+	(*ONE, [("action", "show")], "submission.show", "submission {submission}", "it is seen and ranked again"),
+	(*ONE, [("action", "note"), ("note", "Ask ada.")], "submission.note", "submission {submission}", "Ask ada."),
+	(*ONE, [("action", "note"), ("note", "")], "submission.note", "submission {submission}", "the note was taken away"),
+	(*ONE, [("action", "hold"), ("reason", "Too quick."), *YES], "submission.hold", "submission {submission}", "Too quick."),
+	(*REVIEW, [("action", "release"), *RESULT], "review.release", "submission {submission} on H200", "it was ranked"),
+	(*START, [("scope", "submission"), ("submission", "{submission}")], "rejudging.start", "small", "submission {submission}"),
+	(*END, [("action", "discard"), ("name", "small")], "rejudging.discard", "small", "rejudging {rejudging}", rejudged),
+	(*START, [("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")], "rejudging.start", "small", "1 result"),
+	(*END, [("action", "apply"), ("name", "small")], "rejudging.apply", "small", "rejudging {rejudging}", rejudged),
+	(*START, [("scope", "everywhere"), ("user", "ada")], "rejudging.start", "ada", "every ranked result of ada on every leaderboard, 1 result"),
+	(*ONE, [("action", "hold"), ("reason", "Far too quick."), *YES], "submission.hold", "submission {submission}", "Far too quick."),
+	(*REVIEW, [("action", "reject"), *RESULT, ("reason", "No sort."), ("confirm", "{submission}")], "review.reject", "submission {submission} on H200", "No sort."),
+	# What everybody may do with one's own, and admins with others'.
+	("/submission/*/cancel", "/submission/{submission}/cancel", [("number", "{submission}")], "submission.cancel", "submission {submission}", "1 waiting"),
+
+	("/admin/announcements", "/admin/announcements", [("action", "make"), ("text", "It rests on Sunday."), ("leaderboard", "club")], "announcement.make", "club",
+		"It rests on Sunday."),
+	("/admin/announcements", "/admin/announcements", [("action", "end"), ("id", "{announcement}"), *YES], "announcement.end", "club", "It rests on Sunday."),
+	(*USERS, [("action", "role"), ("user", "ada"), ("role", "creator"), *YES], "user.role", "ada", "role: creator, was participant"),
+	(*USERS, [("action", "link"), ("user", "ada")], "user.link", "ada", "a link to choose a password was made"),
+	("/admin/users/invite", "/admin/users/invite", [("name", "guest"), ("role", "creator")], "user.invite", "guest", "an account with the role creator was made"),
+	("/admin/users/*/ban", "/admin/users/ada/ban", [("name", "ada")], "user.ban", "ada", "banned; "),
+	(*USERS, [("action", "unban"), ("user", "ada")], "user.unban", "ada", "may log in and submit again"),
+	("/admin/leaderboard/*/delete", "/admin/leaderboard/twin/delete", [("name", "twin")], "leaderboard.delete", "twin", "Deleted with "),
+]
+# Forms that change nothing by themselves, why, and the tables that may differ afterwards.
+WITHOUT_ENTRY = {
+	"/admin/sets/new": ("the zip is kept for an hour, for the page that says what it would do; what it does has entries", {"uploads", "blobs"}),
+}
+# What is done elsewhere than in the panel, and the suite that has it.
+ELSEWHERE = {"account.delete": "account", "user.password": "users"}
+
+
 @test
-def changes_are_found_by_who_what_of_what_and_when():
+def what_the_tests_need_is_made():
 	for client, name in ((admin, "root-of-all"), (ada, "ada")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
-	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; INSERT INTO audit_log (at, actor, address, action, subject, detail) VALUES "
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	make_board(admin, "small")
+	submit_source(ada, source_of(case(2000.0)))
+
+
+# ---- searching ----
+
+@test
+def changes_are_found_by_who_what_of_what_and_when():
+	sql("INSERT INTO audit_log (at, actor, address, action, subject, detail) VALUES "
 		"('2025-01-01 23:59:59.999', 'eve', '', 'user.ban', 'ada', 'first detail'), ('2025-01-02 00:00:00', 'bob', '', 'user.ban', 'carl', 'second detail <b>'), "
 		"('2025-01-02 23:59:59.999', 'eve', '', 'worker.pause', 'here', 'third detail'), ('2025-01-03 00:00:00', 'eve', '', 'user.ban', 'größe', 'fourth detail 100%')")
 	for query, found in (("", ["first", "second", "third", "fourth"]), ("who=eve", ["first", "third", "fourth"]), ("who=ev", []), ("what=user.ban", ["first", "second", "fourth"]),
@@ -63,6 +188,81 @@ def long_results_go_on_with_the_same_question():
 @test
 def it_is_the_admins_alone():
 	equal(ada.get("/admin/audit?who=eve").status, 403)
+
+
+# ---- every form ----
+
+# What some need beforehand: a member, a device that fell off the bus, a job that waits.
+PREPARATIONS = {
+	"leaderboard.remove": "INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l JOIN users u "
+		"WHERE l.name = 'club' AND u.name = 'ada'",
+	"gpu.release": "INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('zz-away', '1', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at, quarantined_at, quarantine_reason) "
+		"SELECT id, 'GPU-broken', 'H200', 'NVIDIA H200', 1, '1', '9.0', seen_at, seen_at, 'It fell off the bus.' FROM workers WHERE name = 'zz-away'",
+	"submission.cancel": "INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'B200' FROM submissions ORDER BY id LIMIT 1",
+}
+
+
+def last_entry():
+	return int(value("SELECT COALESCE(MAX(id), 0) FROM audit_log"))
+
+
+def forms():
+	table = (ROOT / "cgi" / "router.c").read_text().split("ROUTES[] = {")[1].split("};")[0]
+	return set(re.findall(r'\{ METHOD_(?:POST|PUT|PATCH|DELETE), "(/admin(?:/[^"]*)?)"', table))
+
+
+@test
+def every_form_of_the_panel_is_here():
+	equal(forms() - {deed[0] for deed in DEEDS} - set(WITHOUT_ENTRY), set())
+	equal(({deed[0] for deed in DEEDS} | set(WITHOUT_ENTRY)) - forms(), {"/submission/*/cancel"})
+
+
+@test
+def every_action_that_the_programs_write_down_is_here():
+	written = set()
+	for path in [*(ROOT / "cgi").glob("*.c"), *(ROOT / "lib").glob("*.c")]:
+		text = path.read_text()
+		if "audit(" in text:
+			written |= {name for name in re.findall(r'"([a-z]{2,}\.[a-z]+)"', text) if not name.endswith((".py", ".cu", ".cuh"))}
+	equal(written - {deed[3] for deed in DEEDS} - set(ELSEWHERE), set())
+	for action, suite in ELSEWHERE.items():
+		contains((ROOT / "tests" / "integration" / "site" / f"{suite}.test.py").read_text(), action)
+
+
+@test
+def a_form_that_changes_nothing_leaves_everything_as_it_was():
+	equal(set(WITHOUT_ENTRY), {"/admin/sets/new"})
+	busy = {"workers", "gpus", "device_vitals", "rate_limits", "sessions", *WITHOUT_ENTRY["/admin/sets/new"][1]}
+	tables = ", ".join(row[0] for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'") if row[0] not in busy)
+	before = sql(f"CHECKSUM TABLE {tables}")
+	done(admin.post("/admin/sets/new", [], [("set", "set.zip", set_zip())]))
+	equal(sql(f"CHECKSUM TABLE {tables}"), before)
+
+
+@test
+def every_form_of_the_panel_leaves_one_entry_that_names_who_what_and_whom():
+	number = value("SELECT id FROM users WHERE name = 'root-of-all'")
+	for route, address, fields, action, subject, detail, *more in DEEDS:
+		if action in PREPARATIONS:
+			sql(PREPARATIONS[action])
+		if more and callable(more[0]):
+			more.pop(0)()
+		before = last_entry()
+		answer = admin.post(filled(address), [(name, filled(sent)) for name, sent in fields], more[0] if more else (), form="/account")
+		equal((route, action, answer.status in (200, 303), answer.words() if answer.status not in (200, 303) else ""), (route, action, True, ""))
+		entries = sql(f"SELECT actor_id, actor, address, action, subject, detail FROM audit_log WHERE id > {before}")
+		equal((route, [entry[:5] for entry in entries]), (route, [[number, "root-of-all", "127.0.0.1", action, filled(subject)]]))
+		contains(entries[0][5], filled(detail))
+
+
+@test
+def every_entry_is_found_by_who_and_what():
+	for action in sorted({deed[3] for deed in DEEDS}):
+		answer = words(f"who=root-of-all&what={action}")
+		for deed in DEEDS:
+			if deed[3] == action and "{" not in deed[4]:
+				contains(answer, deed[4])
 
 
 code = 1

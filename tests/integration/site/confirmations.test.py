@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """What destroys something asks first and says what will go: every address that takes a form is looked at here."""
-import json
 import pathlib
 import re
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import make_board  # noqa: E402
+from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -48,26 +46,8 @@ def value(statement):
 	return sql(statement)[0][0]
 
 
-def case(mean_ns):
-	return {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}
-
-
 def submit(client, mean_ns):
-	source = "# " + json.dumps({"cases": [case(mean_ns)]})
-	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")])
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	number = int(answer.location.rsplit("/", 1)[1])
-	end = time.time() + 120
-	while value(f"SELECT state FROM jobs WHERE submission_id = {number}") != "done":
-		assert time.time() < end
-		time.sleep(0.1)
-	return number
-
-
-def whole(answer):
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
+	return submit_source(client, source_of(case(mean_ns)))
 
 
 def asks(client, address, fields, state, sentences, typed=None):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Who decides what runs: cancelling, quotas, pauses, and what the pages say about it, through nginx and a real worker."""
 import concurrent.futures
-import json
 import pathlib
 import re
 import subprocess
@@ -9,8 +8,8 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
-from instance import ROOT, Instance  # noqa: E402
+from client import Client  # noqa: E402
+from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(PODIUM_QUEUED_JOBS_PER_USER="12", PODIUM_QUOTA_PROFILE="2", PODIUM_QUOTA_HOURS="5", PODIUM_WORKER_NAME="here", PODIUM_LEASE_MS="5000")

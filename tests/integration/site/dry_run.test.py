@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """A dry run of a task: its reference, answers without work, its samples, judged on this machine's processor."""
-import io
 import pathlib
 import re
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import done as ok, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
@@ -82,31 +81,15 @@ podium:
 """
 
 
-def whole(answer):
-	"""The page, which nests well and has no name twice."""
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
-
-
-def ok(answer):
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	return answer
-
-
 def make_board(name, reference=" + 1", wrong="wrong answer", right=False, task=TASK, device="CPU", samples=True, whole_reference=None):
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", (task % wrong if "%s" in task else task) + ("    - {source: samples/right.py, verdict: passed}\n" if right else ""))
-		pack.writestr("reference.py", whole_reference or REFERENCE % reference if samples else "def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): return True, ''\n")
-		pack.writestr("reference.cuh", "__global__ void f(float *a);\n")
-		pack.writestr("task.h", "")
-		for path in (["samples/right.py", "samples/right.cu"] if samples else []):
-			pack.writestr(path, "def custom_kernel(data):\n    return data + 1\n")
-		pack.writestr("samples/raises.py", "def custom_kernel(data):\n    raise ValueError('no')\n")
-		pack.writestr("samples/wrong.py", "def custom_kernel(data):\n    return 'wrong'\n")
-	ok(carl.post("/admin/leaderboards/new", [("name", name), ("gpu", device), ("accepting", "1")], [("task", "task.zip", archive.getvalue())]))
+	files = {
+		"task.yml": (task % wrong if "%s" in task else task) + ("    - {source: samples/right.py, verdict: passed}\n" if right else ""),
+		"reference.py": whole_reference or REFERENCE % reference if samples else "def generate_input(seed): return seed\n\n\ndef check_implementation(data, output): return True, ''\n",
+		"reference.cuh": "__global__ void f(float *a);\n", "task.h": "",
+		**{path: "def custom_kernel(data):\n    return data + 1\n" for path in (["samples/right.py", "samples/right.cu"] if samples else [])},
+		"samples/raises.py": "def custom_kernel(data):\n    raise ValueError('no')\n", "samples/wrong.py": "def custom_kernel(data):\n    return 'wrong'\n",
+	}
+	ok(carl.post("/admin/leaderboards/new", [("name", name), ("gpu", device), ("accepting", "1")], [("task", "task.zip", zip_of(files))]))
 
 
 def report(name):
@@ -275,12 +258,10 @@ def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 
 @test
 def a_reference_in_one_source_with_the_answer_is_tried_in_cuda_too():
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("reference_code.cuh", "#include <vector>\nusing input_t = std::vector<float>;\nusing output_t = input_t;\n"
-			"input_t generate_input() { return {}; }\noutput_t ref_kernel(input_t data) { return data; }\n"
-			"bool check_implementation(output_t a, output_t b) { return a == b; }\n")
-	ok(carl.post("/admin/leaderboards/new", [("name", "single"), ("gpu", "Z9000"), ("accepting", "1")], [("task", "single.zip", archive.getvalue())]))
+	single = zip_of({"reference_code.cuh": "#include <vector>\nusing input_t = std::vector<float>;\nusing output_t = input_t;\n"
+		"input_t generate_input() { return {}; }\noutput_t ref_kernel(input_t data) { return data; }\n"
+		"bool check_implementation(output_t a, output_t b) { return a == b; }\n"})
+	ok(carl.post("/admin/leaderboards/new", [("name", "single"), ("gpu", "Z9000"), ("accepting", "1")], [("task", "single.zip", single)]))
 	ok(carl.post("/admin/leaderboard/single/dryrun?version=1", form="/admin/leaderboard/single/dryrun"))
 	words = whole(carl.get("/admin/leaderboard/single/dryrun?version=1")).words()
 	contains(words, "the reference passed queued")

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Who sees a leaderboard, by every address there is; invite codes; practice, freeze and archive. The worker's podium-run is a
 pretended one that says what a submission tells it to."""
-import io
-import json
 import pathlib
 import random
 import re
@@ -10,29 +8,18 @@ import string
 import subprocess
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+import small_task  # noqa: E402
+from small_task import TEMPLATE_TASK, case, done as ok, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, eve, admin, carl, dora = (Client(site.url) for _ in range(7))
 PASSWORD = "a long password"
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-templates: {Python: submission.py}
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
 made = {}
 
 
@@ -46,52 +33,21 @@ def podium_admin(*words):
 	subprocess.run([site.admin_program, *words], env=environment, check=True, capture_output=True)
 
 
-def whole(answer):
-	"""The page, which nests well and has no name twice."""
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
-
-
 def fresh(address):
 	"""Past nginx's cache of a second."""
 	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
 
 
-def ok(answer):
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	return answer
-
-
-def task_zip(task=TASK):
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", task)
-		pack.writestr("eval.py", "")
-		pack.writestr("submission.py", "a = 1\n")
-	return archive.getvalue()
-
-
 def make_board(client, name, **fields):
-	ok(client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields.items()],
-		[("task", "task.zip", task_zip())]))
+	return small_task.make_board(client, name, TEMPLATE_TASK, sources_public="1", **fields)
 
 
 def publish(client, board, action="save", **fields):
 	return client.post(f"/admin/leaderboard/{board}/publishing", [("action", action), ("confirm", fields.get("member", "yes")), *fields.items()])
 
 
-def submit(client, mean_ns, board="small", mode="ranked"):
-	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 20.0, "best_ns": mean_ns, "worst_ns": mean_ns}],
-		"verdict": {"engine": "custom"}})
-	answer = ok(client.post(f"/leaderboard/{board}/submit", [("mode", mode), ("code", source), ("gpu", "H200")]))
-	number = int(answer.location.rsplit("/", 1)[1])
-	end = time.time() + 60
-	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
-		assert time.time() < end, number
-		time.sleep(0.05)
-	return number
+def submit(client, mean_ns, **how):
+	return submit_source(client, source_of(case(mean_ns), verdict={"engine": "custom"}), **how)
 
 
 def ranking(client=anyone, board="small"):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Two things at the same moment: each pair is held at a row that both want, then let go. Whoever comes first, all that is kept
 says the same afterwards. The worker's podium-run is a pretended one that says what a submission tells it to."""
-import json
 import pathlib
 import subprocess
 import sys
@@ -11,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import done as ok, make_board  # noqa: E402
+from small_task import case, done as ok, make_board, send_source, source_of  # noqa: E402
 from tap import contains, equal, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WORKER_NAME="here")
@@ -30,9 +29,7 @@ def log_in(client, name):
 
 
 def send(client, mean_ns, board="small"):
-	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns, "worst_ns": mean_ns}]})
-	answer = ok(client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")], csrf=client.token))
-	return int(answer.location.rsplit("/", 1)[1])
+	return send_source(client, source_of(case(mean_ns)), board=board, csrf=client.token)
 
 
 def wait(done):

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Rejudging: results are computed beside the old ones, a preview shows what would change, and an admin applies or discards it.
 The worker's podium-run is a pretended one that says what a submission tells it to."""
-import json
 import pathlib
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import make_board  # noqa: E402
+from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -20,10 +19,6 @@ PASSWORD = "a long password"
 again = site.var / "again"  # once it is there, submissions behave as their "then" says
 
 
-def case(mean_ns):
-	return {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}
-
-
 def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (eve, "eve"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
@@ -31,13 +26,8 @@ def prepare():
 	make_board(admin, "small")
 
 
-def submit(client, mean_ns, then, board="small"):
-	source = "# " + json.dumps({"cases": [case(mean_ns)], "after": str(again), "then": then})
-	answer = client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")])
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	number = int(answer.location.rsplit("/", 1)[1])
-	wait(lambda: status(number)["state"] == "done")
-	return number
+def submit(client, mean_ns, then, **how):
+	return submit_source(client, source_of(case(mean_ns), after=str(again), then=then), **how)
 
 
 def wait(done):
@@ -74,12 +64,6 @@ def show(number, client=admin):
 
 def end(number, action, name="small", client=admin, **how):
 	return client.post(f"/admin/rejudgings/{number}", [("action", action), ("name", name)], form="/account", **how)
-
-
-def whole(answer):
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
 
 
 def publish(board, **fields):

@@ -2,17 +2,14 @@
 """Who may do what: every address of the router, asked by everybody there is. What a form does, it does for those who may, with the
 token of their own session; for all others nothing in the database changes. A new address needs a line in one of the two tables."""
 import gzip
-import io
-import json
 import pathlib
 import re
 import sys
-import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+from small_task import case, done as ok, source_of, submit_source, task_zip, zip_of  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -132,22 +129,13 @@ PAGES = {
 }
 
 
-def task_zip(word="small", size=1024):
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK % (word, size))
-		pack.writestr("eval.py", "")
-		pack.writestr("submission.py", "a = 1\n")
-	return archive.getvalue()
+def small_zip(word="small", size=1024):
+	return task_zip(TASK % (word, size))
 
 
 def set_zip():
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("set.yaml", "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: [H200]}\n")
-		for name, content in (("task.yml", TASK % ("set", 64)), ("eval.py", ""), ("submission.py", "a = 1\n")):
-			pack.writestr(f"one/{name}", content)
-	return archive.getvalue()
+	return zip_of({"set.yaml": "name: A set\nproblems:\n  - {directory: one, name: of-set, gpus: [H200]}\n", "one/task.yml": TASK % ("set", 64),
+		"one/eval.py": "", "one/submission.py": "a = 1\n"})
 
 
 def own(statement):
@@ -160,7 +148,7 @@ def own(statement):
 
 OWN_SESSION = own("SELECT LOWER(HEX(LEFT(s.token_hash, 8))) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = '{name}' AND s.user_agent = 'second'")
 OWN_TOKEN = own("SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'")
-FILE = [("task", "task.zip", task_zip("changed"))]
+FILE = [("task", "task.zip", small_zip("changed"))]
 SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"), ("gpu", "H200")]
 
 # Each form as somebody who may would send it, so that it does something when it is not refused.
@@ -212,11 +200,6 @@ def value(statement):
 	return sql(statement)[0][0]
 
 
-def ok(answer):
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	return answer
-
-
 # ---- the database before and after ----
 
 # The worker writes into these at any moment; what each request may count or note of a session does not matter either.
@@ -248,15 +231,8 @@ def put_back():
 
 # ---- what there is ----
 
-def submit(client, mean_ns, mode="ranked"):
-	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 20.0, "best_ns": mean_ns, "worst_ns": mean_ns}],
-		"verdict": {"engine": "custom"}}) + f"\n# of {mean_ns}\n"
-	number = int(ok(client.post("/leaderboard/small/submit", [("mode", mode), ("code", source), ("gpu", "H200")])).location.rsplit("/", 1)[1])
-	end = time.time() + 60
-	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
-		assert time.time() < end, number
-		time.sleep(0.05)
-	return number
+def submit(client, mean_ns):
+	return submit_source(client, source_of(case(mean_ns), verdict={"engine": "custom"}) + f"# of {mean_ns}\n")
 
 
 def make_people():
@@ -273,8 +249,8 @@ def make_people():
 def make_leaderboards():
 	author, other, creator, stranger, admin = (clients[who] for who in ("author", "other", "creator", "stranger", "admin"))
 	for client, name in ((creator, "small"), (creator, "club"), (stranger, "strange")):
-		ok(client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")], [("task", "task.zip", task_zip())]))
-	ok(creator.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")], [("task", "task.zip", task_zip(size=2048))]))
+		ok(client.post("/admin/leaderboards/new", [("name", name), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")], [("task", "task.zip", small_zip())]))
+	ok(creator.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")], [("task", "task.zip", small_zip(size=2048))]))
 	ok(creator.post("/admin/leaderboard/club/publishing", [("action", "save"), ("visibility", "closed"), ("confirm", "yes")]))
 	made["withdrawn"] = submit(author, 2900.0)
 	ok(author.post(f"/submission/{made['withdrawn']}/withdraw", [("number", made["withdrawn"])]))

@@ -12,6 +12,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+from small_task import zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
@@ -47,11 +48,7 @@ def tree(set_text=SET, description="Sorts.", seed=3, shared="shared\n", more={})
 	files = {"README.md": "words", "problems/autumn.yaml": set_text, "problems/template.py": "def custom_kernel(data): pass\n",
 		"problems/week/shared.py": shared, "problems/week/sort/task.yml": TASK % (description, seed), "problems/week/sort/reference.py": "1\n",
 		"problems/week/scan/task.yml": TASK % ("Scans.", 3), "problems/week/scan/reference.py": "2\n", **more}
-	packed = io.BytesIO()
-	with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-		for name, text in files.items():
-			archive.writestr("top/" + name, text)
-	return packed.getvalue()
+	return zip_of({"top/" + name: text for name, text in files.items()})
 
 
 def upload(client, content):
@@ -106,10 +103,7 @@ def only_creators_and_admins_come_to_the_form_which_the_panel_links():
 
 @test
 def what_is_no_set_is_refused_at_its_field_and_not_kept():
-	task = io.BytesIO()
-	with zipfile.ZipFile(task, "w") as archive:
-		archive.writestr("task.yml", TASK)
-	for content, sentence in ((b"no zip", "is not a zip"), (task.getvalue(), "holds no problem set"), (b"", "is empty")):
+	for content, sentence in ((b"no zip", "is not a zip"), (zip_of({"task.yml": TASK}), "holds no problem set"), (b"", "is empty")):
 		answer = upload(carl, content)
 		equal(answer.status, 422)
 		contains(answer.words(), sentence)

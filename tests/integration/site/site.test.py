@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """The pages through nginx, without a browser: who may do what, what is refused and how, what is shown to whom."""
 import gzip
-import io
 import json
 import pathlib
 import re
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
@@ -36,16 +35,8 @@ benchmarks: [{seed: 3}]
 """
 
 
-def zip_of(**files):
-	packed = io.BytesIO()
-	with zipfile.ZipFile(packed, "w") as archive:
-		for name, text in files.items():
-			archive.writestr(name.replace("__", "/").replace("_dot_", "."), text)
-	return packed.getvalue()
-
-
 def task_zip(task=TASK):
-	return zip_of(task_dot_yml=task, reference_dot_py=REFERENCE)
+	return zip_of({"task.yml": task, "reference.py": REFERENCE})
 
 
 def register(client, name):
@@ -204,9 +195,9 @@ def an_admin_creates_a_leaderboard_from_a_zip():
 
 @test
 def a_zip_that_is_no_task_is_refused_at_its_field_and_nothing_is_stored():
-	for content, sentence in ((b"not a zip at all", "zip"), (zip_of(readme_dot_txt="x"), "task.yml"),
-			(task_zip(TASK.replace("lang: py", "lang: rust")), "lang"), (zip_of(task_dot_yml=TASK), "reference.py"),
-			(zip_of(**{"..__task_dot_yml": TASK}), "..")):
+	for content, sentence in ((b"not a zip at all", "zip"), (zip_of({"readme.txt": "x"}), "task.yml"),
+			(task_zip(TASK.replace("lang: py", "lang: rust")), "lang"), (zip_of({"task.yml": TASK}), "reference.py"),
+			(zip_of({"../task.yml": TASK}), "..")):
 		answer = admin.post("/admin/leaderboards/new", [("name", "broken"), ("gpu", "CPU")], [("task", "task.zip", content)])
 		equal(answer.status // 100, 4)
 		contains(answer.words(), sentence)

@@ -1,25 +1,20 @@
 #!/usr/bin/env python3
 """What admins do with single submissions: find them, hide them, hold their results, note something about them. The worker's
 podium-run is a pretended one that says what a submission tells it to."""
-import json
 import pathlib
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import make_board  # noqa: E402
+from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, bob, eve, admin, creator = (Client(site.url) for _ in range(6))
 PASSWORD = "a long password"
-
-
-def case(mean_ns):
-	return {"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 10.0, "best_ns": mean_ns - 10, "worst_ns": mean_ns + 10}
 
 
 def prepare():
@@ -30,12 +25,7 @@ def prepare():
 
 
 def submit(client, mean_ns):
-	source = "# " + json.dumps({"cases": [case(mean_ns)]})
-	answer = client.post("/leaderboard/small/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")])
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	number = int(answer.location.rsplit("/", 1)[1])
-	wait(lambda: status(number)["state"] == "done")
-	return number
+	return submit_source(client, source_of(case(mean_ns)))
 
 
 def wait(done):
@@ -55,13 +45,6 @@ def ranking():
 
 def act(number, action, client=admin, **fields):
 	return client.post(f"/admin/submission/{number}", list({"action": action, "confirm": "yes", **fields}.items()), form="/account")
-
-
-def whole(answer):
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
 
 
 def listed(query=""):

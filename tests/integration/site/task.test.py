@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """What anyone can read of a task and of the harness: every file, whatever its name and its bytes, and nothing secret."""
-import io
 import pathlib
 import sys
 import urllib.parse
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+from small_task import zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance()
@@ -63,12 +62,8 @@ def a_task_with_files_of_every_kind_can_be_uploaded():
 	equal(admin.post("/login", [("name", "admin"), ("password", password)]).status, 303)
 	equal(admin.post("/account/password", [("current", password), ("password", "a long password"), ("again", "a long password")],
 		form="/account").status, 303)
-	packed = io.BytesIO()
-	with zipfile.ZipFile(packed, "w") as archive:
-		for name, content in {**FILES, "task.yml": TASK.encode()}.items():
-			archive.writestr(name, content)
 	answer = admin.post("/admin/leaderboards/new", [("name", "odd"), ("gpu", "CPU"), ("accepting", "1")],
-		[("task", "task.zip", packed.getvalue())])
+		[("task", "task.zip", zip_of({**FILES, "task.yml": TASK.encode()}))])
 	equal((answer.status, answer.words()[:500] if answer.status != 303 else ""), (303, ""))
 
 

@@ -5,7 +5,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -19,13 +19,6 @@ def prepare():
 	for client, name in ((ada, "ada"), (bob, "bob"), (admin, "root-of-all"), (creator, "carl")):
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name = 'carl'")
-
-
-def whole(answer):
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
 
 
 def act(client=admin, **fields):

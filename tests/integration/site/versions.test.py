@@ -1,75 +1,35 @@
 #!/usr/bin/env python3
 """The versions of a task: who made them, what differs, drafts, switching; and cloning a leaderboard. The worker's podium-run is a
 pretended one that says what a submission tells it to."""
-import io
-import json
 import pathlib
 import sys
 import time
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
-from client import Client, Page  # noqa: E402
+from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
+from small_task import TASK, case, done as ok, source_of, submit_source, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql = site.sql
 anyone, ada, admin, carl, dora = (Client(site.url) for _ in range(5))
-TASK = """
-lang: py
-description: A small task.
-files:
-  - {name: submission.py, source: "@SUBMISSION@"}
-  - {name: eval.py, source: eval.py}
-%s
-config: {main: eval.py}
-tests: [{size: 1}]
-benchmarks: [{size: 1024}]
-ranking_by: geom
-"""
-
-
-def whole(answer):
-	"""The page, which nests well and has no name twice."""
-	reader = Page()
-	reader.feed(answer.text)
-	equal((reader.faults, reader.stack, len(reader.ids)), ([], [], len(set(reader.ids))))
-	return answer
-
-
 def fresh(address):
 	return f"{address}{'&' if '?' in address else '?'}{time.time()}"
 
 
-def ok(answer):
-	equal((answer.status, answer.words() if answer.status != 303 else ""), (303, ""))
-	return answer
-
-
-def task_zip(**files):
-	archive = io.BytesIO()
-	with zipfile.ZipFile(archive, "w") as pack:
-		pack.writestr("task.yml", TASK % "\n".join(f"  - {{name: {name}.py, source: {name}.py}}" for name in files if name != "eval"))
-		for name, text in files.items():
-			pack.writestr(f"{name}.py", text)
-	return [("task", "task.zip", archive.getvalue())]
+def files_of(**files):
+	"""The upload of a task that has these Python files."""
+	task = TASK.replace("config:", "".join(f"  - {{name: {name}.py, source: {name}.py}}\n" for name in files if name != "eval") + "config:")
+	return [("task", "task.zip", zip_of({"task.yml": task, **{f"{name}.py": text for name, text in files.items()}}))]
 
 
 def upload(client, pack, **fields):
 	return client.post("/admin/leaderboard/small/edit", [("gpu", "H200"), ("accepting", "1"), *fields.items()], pack)
 
 
-def submit(client, mean_ns, board="small"):
-	source = "# " + json.dumps({"cases": [{"runs": 101, "mean_ns": mean_ns, "std_ns": 5.0, "err_ns": 20.0, "best_ns": mean_ns, "worst_ns": mean_ns}],
-		"verdict": {"engine": "custom"}})
-	answer = ok(client.post(f"/leaderboard/{board}/submit", [("mode", "ranked"), ("code", source), ("gpu", "H200")]))
-	number = int(answer.location.rsplit("/", 1)[1])
-	end = time.time() + 60
-	while client.get(f"/submission/{number}/status?{time.time()}").json["state"] != "done":
-		assert time.time() < end, number
-		time.sleep(0.05)
-	return number
+def submit(client, mean_ns, **how):
+	return submit_source(client, source_of(case(mean_ns), verdict={"engine": "custom"}), **how)
 
 
 def ranking(board="small", version=""):
@@ -86,9 +46,9 @@ def each_version_is_listed_with_who_made_it():
 		equal(client.post("/register", [("name", name), ("password", "a long password")]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
 	ok(carl.post("/admin/leaderboards/new", [("name", "small"), ("gpu", "H200"), ("accepting", "1"), ("quota_ranked", "7")],
-		task_zip(eval="one\ntwo\nthree\n", old="gone <b>soon</b>\n")))
+		files_of(eval="one\ntwo\nthree\n", old="gone <b>soon</b>\n")))
 	submit(ada, 3000.0)
-	ok(upload(admin, task_zip(eval="one\nTWO & <i>2</i>\nthree\n", new="fresh\n")))
+	ok(upload(admin, files_of(eval="one\nTWO & <i>2</i>\nthree\n", new="fresh\n")))
 	equal(current(), "2")
 	page = whole(carl.get("/admin/leaderboard/small/versions")).words()
 	for part in ("2 in use root-of-all", "1 replaced carl"):
@@ -112,7 +72,7 @@ def two_versions_are_compared_file_by_file_and_line_by_line():
 
 @test
 def a_draft_is_its_creators_until_it_is_switched_to():
-	saved = ok(upload(carl, task_zip(eval="draft\n"), keeps_version="1"))
+	saved = ok(upload(carl, files_of(eval="draft\n"), keeps_version="1"))
 	equal(saved.location, "/admin/leaderboard/small/versions?done=kept")
 	contains(whole(carl.get(saved.location)).words(), "Version 3 is a draft")
 	equal(current(), "2")

@@ -1,0 +1,509 @@
+/* Calls of the isolated engine: answers that come, come late, out of turn or never; the head that goes before, and probes behind. */
+#include "harness/isolated/native.h"
+
+#include "lib/scope.h"
+#include "match.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+
+/* ---- calls ---- */
+
+static void a_call_is_answered(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve);
+	match.call.slot = 3;
+	match.call.cpu = 7;
+	assert_int_equal(call_once(&match), 0);
+	assert_int_equal(match.call.number, 1);
+	assert_int_equal(match.call.status, ISOLATED_RETURNED);
+	assert_int_equal(match.call.spec, 3);
+	assert_true(match.call.own_ns == 1000 * ISOLATED_CALL + 7);
+	assert_true(match.call.elapsed_ns > 0);
+	assert_true(match.call.probed_ns >= 0);
+	assert_true(match.call.head_ns == 0);
+	static const uint32_t others[] = { ISOLATED_NOTHING, ISOLATED_EMPTY };
+	for (size_t i = 0; i < COUNT(others); i++) {
+		match.call.command = others[i];
+		assert_int_equal(call_once(&match), 0);
+		assert_true(match.call.own_ns == 1000 * others[i] + 7);
+	}
+	isolated_dismiss(match.call.page);
+	assert_int_equal(end(&match), 42);
+}
+
+static void many_calls_are_answered(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve);
+	for (uint32_t i = 1; i <= 500; i++) {
+		match.call.slot = i % 5;
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.number, i);
+		assert_int_equal(match.call.spec, i % 5);
+	}
+	isolated_dismiss(match.call.page);
+	assert_int_equal(end(&match), 42);
+}
+
+static void numbers_of_calls_begin_again_after_the_last_one(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve);
+	match.call.page->armed = match.call.page->called = match.call.page->done = match.call.number = UINT32_MAX - 1;
+	match.call.page->ready = UINT32_MAX - 1;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(call_once(&match), 0);
+	assert_int_equal(match.call.number, 2);
+	isolated_dismiss(match.call.page);
+	assert_int_equal(end(&match), 42);
+}
+
+static void only_calls_can_be_armed(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve);
+	static const uint32_t commands[] = { 0, ISOLATED_LEAVE, ISOLATED_COMMANDS };
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		match.call.command = commands[i];
+		assert_int_equal(isolated_arm(&match.call), ISOLATED_FAILED);
+	}
+	match.call.command = ISOLATED_CALL;
+	match.call.probe_count = isolated_most_probes + 1;
+	assert_int_equal(isolated_arm(&match.call), ISOLATED_FAILED);
+	match.call.probe_count = 0;
+	assert_int_equal(call_once(&match), 0);
+	end(&match);
+}
+
+static void one_that_was_announced_is_ready_when_it_is_armed(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve);
+	for (uint32_t i = 1; i <= 3; i++) {
+		assert_int_equal(isolated_announce(&match.call), 0);
+		assert_int_equal(match.call.number, i);
+		while (__atomic_load_n(&match.call.page->ready, __ATOMIC_ACQUIRE) != i)
+			sched_yield();
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.number, i);
+	}
+	assert_int_equal(call_once(&match), 0); /* one that was not */
+	assert_int_equal(match.call.number, 4);
+	end(&match);
+}
+
+/* ---- contestants that are gone, late or silent ---- */
+
+static int leave_when_armed(struct hands *hands)
+{
+	struct isolated_order order;
+	isolated_await(hands->page, hands->socket, &order);
+	return 0;
+}
+
+static int leave_when_called(struct hands *hands)
+{
+	stand_by(hands);
+	return 0;
+}
+
+static int shut_up_when_called(struct hands *hands)
+{
+	stand_by(hands);
+	shutdown(hands->socket, SHUT_WR);
+	return stay_silent(hands);
+}
+
+static void a_contestant_that_ends_is_noticed(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, leave_when_armed);
+	assert_int_equal(isolated_arm(&match.call), ISOLATED_GONE);
+	end(&match);
+	begin(&match, leave_when_called);
+	assert_int_equal(isolated_arm(&match.call), 0);
+	assert_int_equal(isolated_ring(&match.call), ISOLATED_GONE);
+	assert_non_null(strstr(isolated_why(), "ended during a call"));
+	end(&match);
+	begin(&match, shut_up_when_called);
+	assert_int_equal(call_once(&match), ISOLATED_GONE);
+	end_by_force(&match);
+}
+
+static int answer_and_leave(struct hands *hands)
+{
+	stand_by(hands);
+	isolated_done(hands->page, ISOLATED_RAISED, 5, 1);
+	return 0;
+}
+
+static void the_last_answer_of_a_contestant_that_ends_counts(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		struct match match;
+		begin(&match, answer_and_leave);
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.spec, 5);
+		end(&match);
+	}
+}
+
+static int stay_silent_when_called(struct hands *hands)
+{
+	stand_by(hands);
+	return stay_silent(hands);
+}
+
+static void a_contestant_that_never_answers_is_given_up(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, stay_silent);
+	match.call.limit_ns = 30 * 1000000;
+	assert_int_equal(isolated_arm(&match.call), ISOLATED_TIMEOUT);
+	assert_non_null(strstr(isolated_why(), "within 0.03 s"));
+	end_by_force(&match);
+	begin(&match, stay_silent_when_called);
+	assert_int_equal(isolated_arm(&match.call), 0);
+	match.call.limit_ns = 150 * 1000000; /* beyond where the judge is awake all the time */
+	assert_int_equal(isolated_ring(&match.call), ISOLATED_TIMEOUT);
+	end_by_force(&match);
+}
+
+static int answer_late(struct hands *hands)
+{
+	stand_by(hands);
+	sleep_ms(200);
+	isolated_done(hands->page, ISOLATED_NEW_SPEC, 1, 2);
+	return stay_silent(hands);
+}
+
+static void a_late_answer_is_an_answer(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, answer_late);
+	assert_int_equal(call_once(&match), 0);
+	assert_int_equal(match.call.status, ISOLATED_NEW_SPEC);
+	assert_true(match.call.elapsed_ns >= 200 * 1000000);
+	end_by_force(&match);
+}
+
+static int stand_by_twice(struct hands *hands)
+{
+	stand_by(hands);
+	isolated_done(hands->page, ISOLATED_RETURNED, 0, 1);
+	stand_by(hands);
+	return 0;
+}
+
+static void the_end_of_the_judge_is_noticed(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, serve); /* asleep before the first call */
+	assert_int_equal(end(&match), ISOLATED_GONE);
+	begin(&match, serve); /* and after one */
+	assert_int_equal(call_once(&match), 0);
+	assert_int_equal(end(&match), ISOLATED_GONE);
+	begin(&match, stand_by_twice); /* waiting for the bell */
+	assert_int_equal(call_once(&match), 0);
+	assert_int_equal(isolated_arm(&match.call), 0);
+	assert_int_equal(end(&match), ISOLATED_GONE);
+}
+
+/* ---- contestants that lie ---- */
+
+static int done_before_called(struct hands *hands)
+{
+	struct isolated_order order;
+	isolated_await(hands->page, hands->socket, &order);
+	__atomic_store_n(&hands->page->done, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&hands->page->ready, 1, __ATOMIC_RELEASE);
+	return stay_silent(hands);
+}
+
+static int done_with_another_number(struct hands *hands)
+{
+	stand_by(hands);
+	__atomic_store_n(&hands->page->done, 2, __ATOMIC_RELEASE);
+	return stay_silent(hands);
+}
+
+static int ready_with_another_number(struct hands *hands)
+{
+	struct isolated_order order;
+	isolated_await(hands->page, hands->socket, &order);
+	__atomic_store_n(&hands->page->ready, 3, __ATOMIC_RELEASE);
+	return stay_silent(hands);
+}
+
+static void answers_out_of_turn_are_violations(void **state)
+{
+	(void)state;
+	static const struct { int (*contestant)(struct hands *); bool is_ready; const char *words; } cases[] = {
+		{ done_before_called, true, "before it was called" },
+		{ done_with_another_number, true, "\"done\" says 2" },
+		{ ready_with_another_number, false, "\"ready\" says 3" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct match match;
+		begin(&match, cases[i].contestant);
+		int rc = isolated_arm(&match.call);
+		if (cases[i].is_ready) {
+			assert_int_equal(rc, 0);
+			rc = isolated_ring(&match.call);
+		}
+		assert_violation(rc, cases[i].words);
+		end_by_force(&match);
+	}
+}
+
+/* Writes ahead when it is told to, and says when it has. */
+static int answer_ahead(struct hands *hands)
+{
+	uint32_t *word = hands->shared[1] ? &hands->page->ready : &hands->page->done;
+	stand_by(hands);
+	isolated_done(hands->page, ISOLATED_RETURNED, 0, 1);
+	while (!__atomic_load_n(&hands->shared[2], __ATOMIC_ACQUIRE))
+		sleep_ms(1);
+	__atomic_store_n(word, 2, __ATOMIC_RELEASE);
+	__atomic_store_n(&hands->shared[0], 1, __ATOMIC_RELEASE);
+	return stay_silent(hands);
+}
+
+static int answer_ahead_with_ready(struct hands *hands)
+{
+	hands->shared[1] = 1;
+	return answer_ahead(hands);
+}
+
+static void a_second_answer_is_a_violation(void **state)
+{
+	(void)state;
+	static int (*const contestants[])(struct hands *) = { answer_ahead, answer_ahead_with_ready };
+	for (size_t i = 0; i < COUNT(contestants); i++) {
+		struct match match;
+		begin(&match, contestants[i]);
+		assert_int_equal(call_once(&match), 0);
+		__atomic_store_n(&match.shared[2], 1, __ATOMIC_RELEASE);
+		while (!__atomic_load_n(&match.shared[0], __ATOMIC_ACQUIRE))
+			sleep_ms(1);
+		assert_violation(isolated_arm(&match.call), i ? "\"ready\" says 2" : "\"done\" says 2");
+		end_by_force(&match);
+	}
+}
+
+static int end_with_what_is_asked(struct hands *hands)
+{
+	static const double own[] = { NAN, INFINITY, -1, 0, 12.5 };
+	for (;;) {
+		struct isolated_order order = stand_by(hands);
+		isolated_done(hands->page, order.slot < COUNT(own) ? ISOLATED_RAISED : order.slot, UINT32_MAX, own[order.slot % COUNT(own)]);
+	}
+	return 0;
+}
+
+static void what_a_call_ended_with_is_checked(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, end_with_what_is_asked);
+	for (uint32_t i = 0; i < 5; i++) {
+		match.call.slot = i;
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.status, ISOLATED_RAISED);
+		assert_int_equal(match.call.spec, UINT32_MAX);
+		assert_true(i < 4 ? isnan(match.call.own_ns) : match.call.own_ns == 12.5);
+	}
+	match.call.slot = 1000;
+	assert_violation(call_once(&match), "status 1000");
+	end_by_force(&match);
+}
+
+/* ---- the head ---- */
+
+/* The first of the shared words is the head, which a GPU would write. */
+static int answer_after_the_head(struct hands *hands)
+{
+	for (uint32_t number = 1;; number++) {
+		stand_by(hands);
+		sleep_ms(3);
+		__atomic_store_n(&hands->shared[0], 100 + number, __ATOMIC_RELEASE);
+		isolated_done(hands->page, ISOLATED_RETURNED, 0, 1);
+	}
+	return 0;
+}
+
+/* And ends, one time, before the head does. */
+static int answer_before_the_head(struct hands *hands)
+{
+	for (uint32_t number = 1;; number++) {
+		struct isolated_order order = stand_by(hands);
+		isolated_done(hands->page, ISOLATED_RETURNED, 7, 1);
+		if (order.slot == 1 && fork())
+			return 0;
+		close(hands->socket);
+		sleep_ms(20);
+		__atomic_store_n(&hands->shared[0], 100 + number, __ATOMIC_RELEASE);
+		if (order.slot == 1)
+			return 0;
+	}
+	return 0;
+}
+
+static void the_clock_starts_when_the_head_has_ended(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, answer_after_the_head);
+	match.call.head = match.shared;
+	for (uint32_t i = 1; i <= 3; i++) {
+		match.call.head_value = 100 + i;
+		assert_int_equal(call_once(&match), 0);
+		assert_true(match.call.head_ns >= 3 * 1000000);
+		assert_true(match.call.elapsed_ns >= 0);
+	}
+	end_by_force(&match);
+}
+
+static void who_is_done_before_the_head_took_no_time(void **state)
+{
+	(void)state;
+	for (uint32_t ends = 0; ends < 2; ends++) {
+		struct match match;
+		begin(&match, answer_before_the_head);
+		match.call.slot = ends;
+		match.call.head = match.shared;
+		match.call.head_value = 101;
+		assert_int_equal(call_once(&match), 0);
+		assert_int_equal(match.call.spec, 7);
+		assert_true(match.call.elapsed_ns == 0);
+		assert_true(match.call.head_ns >= 20 * 1000000);
+		end_by_force(&match);
+	}
+}
+
+static int scribble_before_the_head(struct hands *hands)
+{
+	stand_by(hands);
+	__atomic_store_n(&hands->page->done, 99, __ATOMIC_RELEASE);
+	sleep_ms(5);
+	__atomic_store_n(&hands->shared[0], 101, __ATOMIC_RELEASE);
+	return stay_silent(hands);
+}
+
+static void what_is_no_answer_is_none_before_the_head_either(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, scribble_before_the_head);
+	match.call.head = match.shared;
+	match.call.head_value = 101;
+	assert_violation(call_once(&match), "\"done\" says 99");
+	end_by_force(&match);
+}
+
+static void a_head_that_never_ends_is_given_up(void **state)
+{
+	(void)state;
+	struct match match;
+	begin(&match, stay_silent_when_called);
+	assert_int_equal(isolated_arm(&match.call), 0);
+	match.call.limit_ns = 20 * 1000000;
+	match.call.head = match.shared;
+	match.call.head_value = 1;
+	assert_int_equal(isolated_ring(&match.call), ISOLATED_TIMEOUT);
+	end_by_force(&match);
+}
+
+/* ---- probes ---- */
+
+/* Writes its output, in one call after having said that it is done. */
+static int finish_late(struct hands *hands)
+{
+	for (uint32_t number = 1;; number++) {
+		struct isolated_order order = stand_by(hands);
+		if (order.slot == 0)
+			hands->shared[512] = number;
+		isolated_done(hands->page, ISOLATED_RETURNED, 0, 1);
+		if (order.slot == 1) {
+			while (hands->shared[1] != number)
+				sched_yield();
+			hands->shared[512] = number;
+			__atomic_store_n(&hands->shared[2], number, __ATOMIC_RELEASE);
+		}
+	}
+	return 0;
+}
+
+static void a_probe_sees_what_is_there_at_done(void **state)
+{
+	(void)state;
+	struct match match;
+	uint8_t seen[2 * isolated_most_probe_bytes];
+	begin(&match, finish_late);
+	struct isolated_probe probes[] = {
+		{ .address = (uintptr_t)&match.shared[511], .bytes = 12 }, { .address = (uintptr_t)&match.shared[512], .bytes = 4 },
+	};
+	match.call.probes = probes;
+	match.call.probe_count = COUNT(probes);
+	match.call.seen = seen;
+	for (uint32_t number = 1; number <= 6; number++) {
+		const bool is_late = number % 2 == 0;
+		memset(seen, 0xee, sizeof seen);
+		match.shared[512] = UINT32_C(0x7fc12345);
+		match.call.slot = is_late;
+		assert_int_equal(call_once(&match), 0);
+		const uint32_t expected = is_late ? UINT32_C(0x7fc12345) : number;
+		assert_memory_equal(seen + 4, &expected, 4);
+		assert_memory_equal(seen + isolated_most_probe_bytes, &expected, 4);
+		assert_int_equal(seen[12], 0xee);
+		assert_int_equal(seen[isolated_most_probe_bytes + 4], 0xee);
+		match.shared[1] = number;
+		while (is_late && __atomic_load_n(&match.shared[2], __ATOMIC_ACQUIRE) != number)
+			sched_yield();
+		assert_int_equal(match.shared[512], number);
+	}
+	end_by_force(&match);
+}
+
+static void a_probe_has_a_size(void **state)
+{
+	(void)state;
+	struct isolated_probe probe = { .address = 1, .bytes = isolated_most_probe_bytes + 1 };
+	struct isolated_call call = { .command = ISOLATED_CALL, .probes = &probe, .probe_count = 1 };
+	assert_int_equal(isolated_arm(&call), ISOLATED_FAILED);
+	probe.bytes = 0;
+	assert_int_equal(isolated_arm(&call), ISOLATED_FAILED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_is_answered), cmocka_unit_test(many_calls_are_answered),
+		cmocka_unit_test(numbers_of_calls_begin_again_after_the_last_one), cmocka_unit_test(only_calls_can_be_armed),
+		cmocka_unit_test(one_that_was_announced_is_ready_when_it_is_armed),
+		cmocka_unit_test(a_contestant_that_ends_is_noticed),
+		cmocka_unit_test(the_last_answer_of_a_contestant_that_ends_counts),
+		cmocka_unit_test(a_contestant_that_never_answers_is_given_up), cmocka_unit_test(a_late_answer_is_an_answer),
+		cmocka_unit_test(the_end_of_the_judge_is_noticed), cmocka_unit_test(answers_out_of_turn_are_violations),
+		cmocka_unit_test(a_second_answer_is_a_violation), cmocka_unit_test(what_a_call_ended_with_is_checked),
+		cmocka_unit_test(the_clock_starts_when_the_head_has_ended),
+		cmocka_unit_test(who_is_done_before_the_head_took_no_time),
+		cmocka_unit_test(what_is_no_answer_is_none_before_the_head_either),
+		cmocka_unit_test(a_head_that_never_ends_is_given_up), cmocka_unit_test(a_probe_sees_what_is_there_at_done),
+		cmocka_unit_test(a_probe_has_a_size),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* Memory that judge and contestants share, and the CPUs that they do not. */
+#include "harness/isolated/native.h"
+
+#include "lib/scope.h"
+#include "match.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+/* ---- memory ---- */
+
+static int write_into_what_comes(struct hands *hands)
+{
+	struct isolated_memory memory;
+	struct isolated_frame *frame = calloc(1, sizeof *frame);
+	int descriptors[isolated_most_descriptors];
+	if (!frame || isolated_receive(hands->socket, frame, descriptors, -1) || frame->kind != ISOLATED_OUTPUTS)
+		return 1;
+	if (isolated_memory_import(&memory, 0, *(uint64_t *)(void *)frame->content, descriptors[0]))
+		return 2;
+	uint8_t *bytes = (uint8_t *)(uintptr_t)memory.address;
+	if (bytes[0] != 1 || bytes[memory.bytes - 1] != 2)
+		return 3;
+	bytes[memory.bytes / 2] = 3;
+	*frame = (struct isolated_frame){ .kind = ISOLATED_MAPPED };
+	return isolated_send(hands->socket, frame, NULL) ? 4 : serve(hands);
+}
+
+static void memory_is_seen_by_both(void **state)
+{
+	(void)state;
+	struct match match;
+	struct isolated_memory memory;
+	begin(&match, write_into_what_comes);
+	assert_int_equal(isolated_memory_make(&memory, 0, 100001), 0);
+	assert_int_equal(memory.bytes % (uint64_t)sysconf(_SC_PAGESIZE), 0);
+	assert_true(memory.bytes >= 100001);
+	assert_int_equal(memory.is_cuda, 0);
+	uint8_t *bytes = (uint8_t *)(uintptr_t)memory.address;
+	for (size_t i = 0; i < memory.bytes; i++)
+		assert_int_equal(bytes[i], 0);
+	bytes[0] = 1;
+	bytes[memory.bytes - 1] = 2;
+	cleanup_free struct isolated_frame *frame = frame_of(ISOLATED_OUTPUTS, "");
+	frame->descriptor_count = 1;
+	frame->length = sizeof memory.bytes;
+	memcpy(frame->content, &memory.bytes, sizeof memory.bytes);
+	assert_int_equal(isolated_send(match.call.socket, frame, &memory.descriptor), 0);
+	assert_int_equal(receive(match.call.socket, frame), 0);
+	assert_int_equal(frame->kind, ISOLATED_MAPPED);
+	assert_int_equal(bytes[memory.bytes / 2], 3);
+	assert_int_equal(call_once(&match), 0);
+	isolated_dismiss(match.call.page);
+	assert_int_equal(end(&match), 42);
+	isolated_memory_release(&memory);
+}
+
+static void the_size_of_memory_is_sealed(void **state)
+{
+	(void)state;
+	struct isolated_memory memory;
+	assert_int_equal(isolated_memory_make(&memory, 0, 10000), 0);
+	assert_int_equal(fcntl(memory.descriptor, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	assert_int_equal(ftruncate(memory.descriptor, 0), -1);
+	assert_int_equal(ftruncate(memory.descriptor, 1 << 20), -1);
+	assert_int_equal(fcntl(memory.descriptor, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	assert_true(fcntl(memory.descriptor, F_GETFD) & FD_CLOEXEC);
+	isolated_memory_release(&memory);
+}
+
+static void memory_that_is_smaller_than_said_is_refused(void **state)
+{
+	(void)state;
+	struct isolated_memory memory, imported;
+	int ends[2];
+	assert_int_equal(isolated_memory_make(&memory, 0, 8192), 0);
+	const int before = next_descriptor();
+	assert_int_equal(isolated_memory_import(&imported, 0, 8193, dup(memory.descriptor)), ISOLATED_FAILED);
+	assert_non_null(strstr(isolated_why(), "8193"));
+	assert_int_equal(imported.bytes, 0);
+	assert_int_equal(next_descriptor(), before);
+	open_channel(ends);
+	assert_int_equal(isolated_memory_import(&imported, 0, 4096, ends[0]), ISOLATED_FAILED);
+	assert_int_equal(close(ends[0]), -1); /* it was closed */
+	close(ends[1]);
+	assert_int_equal(isolated_memory_import(&imported, 0, 0, dup(memory.descriptor)), ISOLATED_FAILED);
+	assert_int_equal(isolated_memory_import(&imported, 0, UINT64_MAX, dup(memory.descriptor)), ISOLATED_FAILED);
+	assert_int_equal(next_descriptor(), before);
+	isolated_memory_release(&imported); /* nothing */
+	isolated_memory_release(&memory);
+	isolated_memory_release(&memory);
+}
+
+static void memory_that_cannot_be_had_is_refused(void **state)
+{
+	(void)state;
+	struct isolated_memory memory;
+	struct rlimit before;
+	const int next = next_descriptor();
+	assert_int_equal(isolated_memory_make(&memory, 0, 0), ISOLATED_FAILED);
+	assert_int_equal(isolated_memory_make(&memory, 0, UINT64_MAX), ISOLATED_FAILED);
+	assert_int_equal(isolated_memory_make(&memory, 0, INT64_MAX), ISOLATED_FAILED);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1 << 20, before.rlim_max }), 0);
+	assert_int_equal(isolated_memory_make(&memory, 0, (1 << 20) + 1), ISOLATED_FAILED);
+	assert_non_null(strstr(isolated_why(), "limit on files"));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(memory.bytes, 0);
+	assert_int_equal(next_descriptor(), next);
+}
+
+/* ---- CPUs ---- */
+
+static void judge_and_contestants_get_cores_of_their_own(void **state)
+{
+	(void)state;
+	cpu_set_t set;
+	int32_t judge = -2, contestants = -2;
+	assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+	for (int i = 0; i < 50; i++) {
+		assert_int_equal(isolated_choose_cpus(&judge, &contestants), 0);
+		assert_int_equal(judge < 0, contestants < 0);
+		if (CPU_COUNT(&set) < 3)
+			assert_true(judge == -1);
+		if (judge < 0)
+			continue;
+		assert_int_not_equal(judge, contestants);
+		assert_true(CPU_ISSET(judge, &set) && CPU_ISSET(contestants, &set));
+	}
+}
+
+static void a_thread_returns_to_where_it_was(void **state)
+{
+	(void)state;
+	cpu_set_t before, now;
+	struct isolated_affinity saved;
+	int cpu = 0;
+	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+	while (!CPU_ISSET(cpu, &before))
+		cpu++;
+	assert_int_equal(isolated_pin(cpu, &saved), 0);
+	assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+	assert_int_equal(CPU_COUNT(&now), 1);
+	assert_int_equal(sched_getcpu(), cpu);
+	isolated_unpin(&saved);
+	assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+	assert_true(CPU_EQUAL(&before, &now));
+	assert_int_equal(isolated_pin(-1, &saved), 0);
+	isolated_unpin(&saved);
+	assert_int_equal(isolated_pin(CPU_SETSIZE, &saved), ISOLATED_FAILED);
+	assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+	assert_true(CPU_EQUAL(&before, &now));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_is_seen_by_both), cmocka_unit_test(the_size_of_memory_is_sealed),
+		cmocka_unit_test(memory_that_is_smaller_than_said_is_refused),
+		cmocka_unit_test(memory_that_cannot_be_had_is_refused),
+		cmocka_unit_test(judge_and_contestants_get_cores_of_their_own), cmocka_unit_test(a_thread_returns_to_where_it_was),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
