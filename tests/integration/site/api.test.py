@@ -588,7 +588,7 @@ def requests_are_counted_for_each_token_on_all_hosts_together():
 
 # ---- the description ----
 
-ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+), (NULL|"[^"]*") \}')
+ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+),\s+(NULL|"[^"]*") \}')
 
 
 def calls():
