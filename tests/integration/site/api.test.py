@@ -322,6 +322,10 @@ def of_two_that_send_the_same_key_at_the_same_moment_one_makes_it_and_the_other_
 		answers = join()
 	equal(([answer.status for answer in answers], len({answer.json["id"] for answer in answers})), ([201, 201], 1))
 	equal(int(sql(count)[0][0]), before + 1)
+	# Many at once with keys of their own are stored one after the other.
+	send = lambda number: lambda: who.ask("POST", "/api/v1/leaderboards/small/submissions", body, {"Idempotency-Key": f"one-of-many-{number}"}).status
+	equal(beside(*map(send, range(12)))(), [201] * 12)
+	equal(int(sql(count)[0][0]), before + 13)
 
 
 @test
