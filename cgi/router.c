@@ -69,6 +69,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/account/tokens", page_tokens, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/tokens", action_token_create, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/tokens/revoke", action_token_revoke, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/device", page_device, LOGGED_IN, 0 },
+	{ METHOD_POST, "/device", action_device, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/overtaken", action_overtaken, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/data", page_account_data, LOGGED_IN, 0 },
 	{ METHOD_GET, "/account/export", page_export, LOGGED_IN, 0 },
