@@ -354,6 +354,7 @@ static void answer_error(struct request *request, int code)
 	request->may_be_cached = false;
 	request->location = request->content_type = request->disposition = request->etag = NULL;
 	request->stream = NULL;
+	request->follows = 0;
 	buffer_clear(&request->body);
 	request->interface->refuse(request, code, answer->title, sentence);
 }
