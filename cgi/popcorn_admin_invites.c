@@ -74,9 +74,9 @@ static const struct column CODE_COLUMNS[] = {
 	INTEGER(struct code_row, id), INTEGER(struct code_row, uses), TIME(struct code_row, created_at_ms), TIME(struct code_row, claimed_at_ms),
 	INTEGER(struct code_row, user_id), TEXT(struct code_row, code), TEXT(struct code_row, users),
 };
-#define CODES "SELECT i.id, i.uses, i.created_at AS created_at_ms, i.code, " \
+#define CODES "SELECT i.id, i.uses, i.created_at AS created_at_ms, " \
 	"  (SELECT MIN(a.used_at) FROM invite_uses a WHERE a.invite_id = i.id) AS claimed_at_ms, " \
-	"  (SELECT MIN(a.user_id) FROM invite_uses a WHERE a.invite_id = i.id) AS user_id, " \
+	"  (SELECT MIN(a.user_id) FROM invite_uses a WHERE a.invite_id = i.id) AS user_id, i.code, " \
 	"  (SELECT GROUP_CONCAT(u.name ORDER BY a.used_at SEPARATOR ', ') FROM invite_uses a JOIN users u ON u.id = a.user_id WHERE a.invite_id = i.id) AS users "
 static const struct statement OF_BOARD = SELECT(struct code_row, CODE_COLUMNS,
 	CODES "FROM invite_leaderboards b JOIN invites i ON i.id = b.invite_id WHERE b.leaderboard_id = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by) "
