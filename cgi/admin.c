@@ -6,6 +6,7 @@
 #include "lib/fleet.h"
 #include "lib/format.h"
 #include "lib/gpu.h"
+#include "lib/intake.h"
 #include "lib/leaderboard.h"
 #include "lib/scope.h"
 #include "lib/text.h"
@@ -75,6 +76,14 @@ static const struct statement *const OVERVIEW_PARTS[] = {
 };
 static const struct bundle OVERVIEW = BUNDLE(OVERVIEW_PARTS), OVERVIEW_OF_CREATOR = { OVERVIEW_PARTS, ANSWER_CHANGES };
 
+static int read_stop(struct request *request, struct admin_view *view)
+{
+	struct intake_stop *stop = arena_alloc(request->arena, sizeof *stop);
+	int rc = intake_read(request->db, request->arena, stop, request->error);
+	view->stop = rc ? NULL : stop;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
 static int read_overview(struct request *request, struct admin_view *view)
 {
 	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = {0};
@@ -85,6 +94,8 @@ static int read_overview(struct request *request, struct admin_view *view)
 	view->devices = answers[ANSWER_DEVICES].rows, view->device_count = answers[ANSWER_DEVICES].count;
 	view->quarantined = answers[ANSWER_QUARANTINE].rows, view->quarantined_count = answers[ANSWER_QUARANTINE].count;
 	view->audit = answers[ANSWER_CHANGES].rows, view->audit_count = answers[ANSWER_CHANGES].count;
+	if (!rc)
+		rc = read_stop(request, view);
 	return rc;
 }
 
@@ -99,6 +110,8 @@ int page_admin(struct request *request)
 		page.notice = "The leaderboard was deleted with everything that belonged to it.";
 	if (request_query(request, "released"))
 		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if it does not.";
+	if (request_query(request, "intake"))
+		page.notice = view.stop ? "No submissions are taken from now on." : "Submissions are taken again.";
 	admin_page(&request->body, &page, &view);
 	return 0;
 }

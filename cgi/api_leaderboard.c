@@ -160,7 +160,7 @@ int api_leaderboard(struct request *request)
 	struct board board;
 	const struct task_view *view;
 	struct quota_use uses[quota_modes];
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (!rc && request->viewer.id)
 		rc = quota_uses(request->db, request->arena, request->config, board.id, request->viewer.id, uses, request->error);
 	return rc ? rc : respond_json(request, board_json(&board, view->task, request->viewer.id ? uses : NULL));
@@ -203,7 +203,7 @@ int api_rankings(struct request *request)
 	struct ranking_list ranking;
 	int rc = api_list_read(request, &list);
 	if (!rc)
-		rc = task_read(request, &board, &view);
+		rc = task_view_read(request, &board, &view);
 	if (!rc)
 		rc = board_chosen_gpu(request, &board, &gpu);
 	if (!rc && !gpu)
@@ -239,7 +239,7 @@ int api_task(struct request *request)
 {
 	struct board board;
 	const struct task_view *view;
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (rc)
 		return rc;
 	json_t *files = json_array();
@@ -262,7 +262,7 @@ int api_task_file(struct request *request)
 	struct board board;
 	const struct task_view *view;
 	const struct task_view_file *file;
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (!rc)
 		rc = task_find_file(request, &board, view, request->path_parameters[1], &file);
 	return rc ? rc : respond_file(request, view, file);
@@ -273,7 +273,7 @@ int api_task_template(struct request *request)
 	struct board board;
 	const struct task_view *view;
 	const struct task_view_file *file;
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (!rc)
 		rc = task_find_template(request, &board, view, request->path_parameters[1], &file);
 	return rc ? rc : respond_file(request, view, file);

@@ -5,6 +5,7 @@
 #include "cgi/form.h"
 #include "cgi/pulse.h"
 #include "cgi/router.h"
+#include "cgi/stream.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "lib/text.h"
@@ -137,7 +138,7 @@ static void put_header(struct buffer *head, const char *name, const char *value)
 static void write_head(const struct request *request, struct buffer *head)
 {
 	buffer_printf(head, "Status: %d %s\r\n", request->status, phrase_of(request->status));
-	if (!request->stream && !has_no_body(request->status))
+	if (!request->stream && !request->follows && !has_no_body(request->status))
 		buffer_printf(head, "Content-Length: %zu\r\n", request->body.length);
 	if (!has_no_body(request->status))
 		put_header(head, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
@@ -206,6 +207,8 @@ static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db,
 	drain_body(fcgi);
 	if (!send_response(&request, fcgi))
 		break_off(fcgi);
+	else if (request.follows)
+		stream_take(fcgi, request.follows, request.viewer.id);
 	buffer_free(&request.headers);
 	*page = request.body;
 	buffer_clear(page);
@@ -269,12 +272,14 @@ static int run_threads(void)
 	sigaddset(&signals, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_t threads[most_threads];
-	struct database *databases[most_threads];
+	struct database *databases[most_threads + 1]; /* the last one is the streams' */
+	size_t database_count = (size_t)config.web_threads + 1;
 	struct error error = {0};
 	int64_t started = 0;
-	for (int64_t i = 0; i < config.web_threads; i++)
+	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
-	if (pulse_start(&config, databases, (size_t)config.web_threads, &error) || allowance_start(&config, &error)) {
+	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
+		|| stream_start(&config, databases[database_count - 1], &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -288,9 +293,10 @@ static int run_threads(void)
 	wait_for_signal(&signals);
 	for (int64_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+	stream_stop();
 	allowance_stop();
 	pulse_stop();
-	for (int64_t i = 0; i < config.web_threads; i++)
+	for (size_t i = 0; i < database_count; i++)
 		database_close(databases[i]);
 	return 0;
 }

@@ -89,6 +89,7 @@ struct request {
 	 * the end. An error that it returns ends the answer in the middle. */
 	int (*stream)(struct request *request);
 	void *stream_state;
+	int64_t follows;          /* a submission, whose events go on behind the body (cgi/stream.h); 0: none */
 };
 
 /* NULL when the field is not there. With repeated fields the first; request_values gives all. */

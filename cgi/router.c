@@ -71,6 +71,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/account/tokens", page_tokens, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/tokens", action_token_create, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/tokens/revoke", action_token_revoke, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/device", page_device, LOGGED_IN, 0 },
+	{ METHOD_POST, "/device", action_device, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/overtaken", action_overtaken, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/data", page_account_data, LOGGED_IN, 0 },
 	{ METHOD_GET, "/account/export", page_export, LOGGED_IN, 0 },
@@ -78,6 +80,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/account/delete", action_account_delete, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/deleted", page_account_deleted, ANYONE, 0 },
 	{ METHOD_GET, "/admin", page_admin, CREATORS, 0 },
+	{ METHOD_POST, "/admin/intake", action_admin_intake, ADMINS, form_bytes },
 	{ METHOD_POST, "/admin/gpus/release", action_gpu_release, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/leaderboards/new", page_leaderboard_new, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboards/new", action_leaderboard_new, CREATORS, upload_bytes },
@@ -352,6 +355,7 @@ static void answer_error(struct request *request, int code)
 	request->may_be_cached = false;
 	request->location = request->content_type = request->disposition = request->etag = NULL;
 	request->stream = NULL;
+	request->follows = 0;
 	buffer_clear(&request->body);
 	request->interface->refuse(request, code, answer->title, sentence);
 }

@@ -30,7 +30,7 @@ static enum task_file_role role_of(const struct task_view_file *file)
 	return (enum task_file_role)role;
 }
 
-int task_read(struct request *request, struct board *board, const struct task_view **view)
+int task_view_read(struct request *request, struct board *board, const struct task_view **view)
 {
 	int rc = board_of_request(request, board);
 	return rc ? rc : task_view_get(request, board->task_version_id, board->version_revision, view);
@@ -203,7 +203,7 @@ int page_task(struct request *request)
 {
 	struct board board;
 	const struct task_view *view;
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (rc)
 		return rc;
 	struct settings settings = { .arena = request->arena };
@@ -280,7 +280,7 @@ int page_task_file(struct request *request)
 	const struct task_view *view;
 	struct task_file_view shown = { .board = &board };
 	struct blob_value content;
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (!rc)
 		rc = task_find_file(request, &board, view, request->path_parameters[1], &shown.file);
 	if (!rc)
@@ -325,7 +325,7 @@ int page_task_raw(struct request *request)
 	struct board board;
 	const struct task_view *view;
 	const struct task_view_file *file;
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (!rc)
 		rc = task_find_file(request, &board, view, request->path_parameters[1], &file);
 	return rc ? rc : answer_file(request, view, file);
@@ -357,7 +357,7 @@ int page_template_raw(struct request *request)
 	struct board board;
 	const struct task_view *view;
 	const struct task_view_file *file;
-	int rc = task_read(request, &board, &view);
+	int rc = task_view_read(request, &board, &view);
 	if (!rc)
 		rc = task_find_template(request, &board, view, request->path_parameters[1], &file);
 	return rc ? rc : answer_file(request, view, file);

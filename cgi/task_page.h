@@ -43,7 +43,7 @@ struct task_file_view {
 };
 
 /* The leaderboard and the task of the address. */
-int task_read(struct request *request, struct board *board, const struct task_view **view);
+int task_view_read(struct request *request, struct board *board, const struct task_view **view);
 
 /* Files of a task: the one at ROLE/PATH, or the first of that path; the template for a language, in any case. ERROR_NOT_FOUND with a
  * sentence that says which there are. */
