@@ -1,0 +1,116 @@
+#include "lib/webhook_event.h"
+
+#include "lib/arena.h"
+#include "lib/scope.h"
+
+/* A time as JSON has it. */
+#define ISO(time) "CONCAT(LEFT(DATE_FORMAT(" time ", '%Y-%m-%dT%H:%i:%s.%f'), 23), 'Z')"
+
+/* Whom an event of a leaderboard is for. */
+#define SUBSCRIBERS(event) "webhooks h WHERE h.state = 'active' AND FIND_IN_SET('" event "', h.events) AND " SQL_MAY_HEAR("h", "l")
+
+#define OF_JOB "FROM jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id "
+#define TELL(event, leaderboard, job, data, from) COMMAND( \
+	"INSERT INTO webhook_events (event, leaderboard_id, job_id, data) SELECT '" event "', " leaderboard ", " job ", JSON_OBJECT(" data ") " from \
+	"AND EXISTS (SELECT 1 FROM " SUBSCRIBERS(event) ")")
+#define DELIVER(event) COMMAND( \
+	"INSERT INTO webhook_deliveries (webhook_id, event_id) SELECT h.id, e.id " \
+	"FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id JOIN " SUBSCRIBERS(event) " AND e.id = ?")
+
+/* An event, told where the first statement has written a row of it. */
+struct tale { struct statement tell, deliver; };
+
+static const struct tale JOB_DONE = {
+	TELL("job", "l.id", "j.id",
+		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'mode', s.mode, 'gpu', j.gpu, 'verdict', j.verdict, "
+		"'practice', IF(s.practice, TRUE, FALSE)",
+		OF_JOB "WHERE j.id = ? AND j.state IN ('done', 'failed') AND " SQL_MAY_BE_TOLD("s") " "),
+	DELIVER("job"),
+};
+
+#define STANDS "JOIN ranking r ON r.leaderboard_id = s.leaderboard_id AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id "
+static const struct tale RANKED = {
+	TELL("ranked", "l.id", "j.id",
+		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, 'score_ns', j.score_ns, 'rank', r.place, "
+		"'rank_before', j.place_before, 'best_before_ns', j.best_before_ns, 'is_personal_best', r.job_id = j.id",
+		OF_JOB STANDS "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " "),
+	DELIVER("ranked"),
+};
+
+/* Everybody's line falls from record to record; the one before this one is the second of it. */
+#define LINE(record) record ".leaderboard_id = s.leaderboard_id AND " record ".task_version_id = s.task_version_id AND " record ".gpu = j.gpu AND " record ".line = 0 "
+#define BEFORE(what, from) "(SELECT " what " FROM records b " from "WHERE " LINE("b") "AND b.job_id <> j.id ORDER BY b.score_ns LIMIT 1)"
+static const struct tale RECORD = {
+	TELL("record", "l.id", "j.id",
+		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'gpu', j.gpu, 'score_ns', j.score_ns, "
+		"'user_before', " BEFORE("w.name", "JOIN users w ON w.id = b.user_id ") ", 'score_before_ns', " BEFORE("b.score_ns", ""),
+		OF_JOB "WHERE j.id = ? AND " SQL_IS_RANKED("s", "j") " AND EXISTS (SELECT 1 FROM records f WHERE f.job_id = j.id AND f.line = 0) "
+		"AND NOT EXISTS (SELECT 1 FROM records f WHERE " LINE("f") "AND f.score_ns < j.score_ns) "),
+	DELIVER("record"),
+};
+
+#define OF_LEADERBOARD "'leaderboard', l.name, 'deadline', IF(l.deadline IS NULL, NULL, " ISO("l.deadline") "), 'gpus', COALESCE(" \
+	"(SELECT JSON_ARRAYAGG(g.gpu ORDER BY g.position) FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id), JSON_ARRAY())"
+static const struct tale OPENED = {
+	TELL("opened", "l.id", "NULL", OF_LEADERBOARD, "FROM leaderboards l WHERE l.id = ? "),
+	DELIVER("opened"),
+}, ENDED = {
+	TELL("ended", "l.id", "NULL",
+		OF_LEADERBOARD ", 'because', CASE WHEN l.deadline <= UTC_TIMESTAMP(3) THEN 'deadline' WHEN l.archived_at IS NOT NULL THEN 'archived' ELSE 'closed' END",
+		"FROM leaderboards l WHERE l.id = ? "),
+	DELIVER("ended"),
+};
+
+static int tell(struct database *db, const struct tale *tale, int64_t subject_id, struct error *error)
+{
+	int rc = database_execute(db, &tale->tell, error, "i", subject_id);
+	if (rc || !database_affected(db))
+		return rc;
+	return database_execute(db, &tale->deliver, error, "i", (int64_t)database_insert_id(db));
+}
+
+int webhook_tell_job(struct database *db, int64_t job_id, struct error *error)
+{
+	return tell(db, &JOB_DONE, job_id, error);
+}
+
+int webhook_tell_ranked(struct database *db, int64_t job_id, struct error *error)
+{
+	int rc = tell(db, &RANKED, job_id, error);
+	return rc ? rc : tell(db, &RECORD, job_id, error);
+}
+
+/* ---- opened and ended ---- */
+
+struct changed { int64_t id, is_open, is_hidden; };
+static const struct column CHANGED_COLUMNS[] = {
+	INTEGER(struct changed, id), INTEGER(struct changed, is_open), INTEGER(struct changed, is_hidden),
+};
+/* Of several programs that look, one gets the row; it is told about before the lock is let go. */
+static const struct statement CHANGED = SELECT(struct changed, CHANGED_COLUMNS,
+	"SELECT l.id, " SQL_IS_OPEN("l") " AS is_open, l.visibility = 'hidden' AS is_hidden FROM leaderboards l "
+	"WHERE l.told_open <> " SQL_IS_OPEN("l") " LIMIT 1 FOR UPDATE SKIP LOCKED");
+static const struct statement NOTE = COMMAND("UPDATE leaderboards SET told_open = ? WHERE id = ?");
+
+/* One that becomes hidden has not ended: to others there never was any. */
+static int tell_one_change(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	bool *any = context;
+	struct changed changed;
+	int rc = database_row(db, arena, &CHANGED, &changed, error, "");
+	*any = rc == 0;
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	rc = database_execute(db, &NOTE, error, "ii", changed.is_open, changed.id);
+	return rc || changed.is_hidden ? rc : tell(db, changed.is_open ? &OPENED : &ENDED, changed.id, error);
+}
+
+int webhook_tell_changes(struct database *db, size_t *count, struct error *error)
+{
+	bool any = true;
+	int rc = 0;
+	for (*count = 0; any && !rc; *count += any && !rc)
+		rc = database_transaction(db, tell_one_change, &any, error);
+	return rc;
+}
