@@ -41,6 +41,7 @@ static const struct key {
 	WHOLE_KEY(quota_hours, "24", 1, 8784, "the window of these quotas; a leaderboard may have its own"),
 	WHOLE_KEY(queued_jobs_per_user, "100", 0, 1000000, "jobs of a user that may wait at once; 0: any number"),
 	WHOLE_KEY(password_hashes_at_once, "2", 1, 64, "passwords hashed at once; each takes 64 MiB"),
+	WHOLE_KEY(api_requests_per_minute, "600", 0, 1000000, "requests to /api/v1 of a token, or of an address without one; 0: any number"),
 	STRING_KEY(worker_name, "", "name of this worker; empty: the host's name"),
 	STRING_KEY(worker_runner, "", "podium-run; empty: the one beside the program, else on the PATH"),
 	STRING_KEY(worker_directory, "/tmp", "where jobs are unpacked"),

@@ -24,6 +24,7 @@ struct config {
 	int64_t quota_hours;       /* in so many hours */
 	int64_t queued_jobs_per_user; /* 0: any number */
 	int64_t password_hashes_at_once;
+	int64_t api_requests_per_minute; /* of a token, else of an address; 0: any number */
 	char worker_name[64];      /* default: the host's name */
 	char worker_runner[256];   /* path of podium-run; default: beside the program, else on the PATH */
 	char worker_directory[256];/* where jobs are unpacked */
