@@ -112,12 +112,12 @@ static void set_limits(CURL *curl, struct exchange *exchange)
 
 /* What people know of HTTP's refusals, with what to do. */
 static const struct { long status; const char *advice; } ADVICE[] = {
-	{ 400, "it did not understand the message; is the form the right one?" },
-	{ 401, "it wants to know who sends; is the address complete?" },
-	{ 403, "it does not let Podium in; is the address complete?" },
-	{ 404, "there is nothing at this address; was the webhook deleted there?" },
-	{ 405, "it takes no POST at this address" },
-	{ 429, "it gets too much at once" },
+	{ 400, "it did not understand the message. Is the form the right one?" },
+	{ 401, "it wants to know who sends. Is the address complete?" },
+	{ 403, "it does not let Podium in. Is the address complete?" },
+	{ 404, "there is nothing at this address. Was the webhook deleted there?" },
+	{ 405, "it takes no POST at this address." },
+	{ 429, "it gets too much at once." },
 };
 
 static const char *advice_about(long status)
@@ -125,7 +125,7 @@ static const char *advice_about(long status)
 	for (size_t i = 0; i < COUNT(ADVICE); i++)
 		if (ADVICE[i].status == status)
 			return ADVICE[i].advice;
-	return status >= 500 ? "something is wrong there" : "Podium expects a status from 200 to 299";
+	return status >= 500 ? "something is wrong there." : "Podium expects a status from 200 to 299.";
 }
 
 static void judge_status(struct outcome *outcome, long status)
@@ -143,7 +143,7 @@ static void judge_status(struct outcome *outcome, long status)
 	} else if (status >= 300 && status < 400)
 		snprintf(rest, room, ", a redirect, and Podium follows none; make a webhook with the address that it leads to.");
 	else
-		snprintf(rest, room, ": %s.", advice_about(status));
+		snprintf(rest, room, ": %s", advice_about(status));
 }
 
 static void judge_failure(struct outcome *outcome, const struct exchange *exchange, CURLcode code)

@@ -56,6 +56,10 @@ static const struct statement CHANGE = COMMAND("UPDATE webhooks SET name = ?, ev
 static const struct statement DELETE = COMMAND("DELETE FROM webhooks WHERE id = ?");
 static const struct statement DELETE_DELIVERIES = COMMAND("DELETE FROM webhook_deliveries WHERE webhook_id = ?");
 
+struct secret { const char *secret; };
+static const struct column SECRET_COLUMNS[] = { TEXT(struct secret, secret) };
+static const struct statement SECRET = SELECT(struct secret, SECRET_COLUMNS, "SELECT secret FROM webhooks WHERE id = ?");
+
 static const struct statement HURRY = COMMAND("UPDATE webhooks SET retry_at = NULL WHERE id = ? AND state = 'active'");
 static const struct statement TELL_TEST = COMMAND(
 	"INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'test', h.leaderboard_id, JSON_OBJECT('leaderboard', l.name, 'webhook', h.name) "
@@ -89,6 +93,14 @@ int webhook_deliveries(struct database *db, struct arena *arena, int64_t webhook
 	size_t *count, struct error *error)
 {
 	return database_rows(db, arena, &DELIVERIES, deliveries, count, error, "iii", webhook_id, before, (int64_t)webhook_deliveries_shown);
+}
+
+int webhook_has_secret(struct database *db, struct arena *arena, int64_t id, const char *secret, bool *answer, struct error *error)
+{
+	struct secret row;
+	int rc = database_row(db, arena, &SECRET, &row, error, "i", id);
+	*answer = !rc && strlen(row.secret) == strlen(secret) && sodium_memcmp(row.secret, secret, strlen(secret)) == 0;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
 const char *webhook_shown_address(struct arena *arena, const char *address)

@@ -64,6 +64,9 @@ int webhook_pause(struct database *db, struct arena *arena, const struct webhook
 int webhook_resume(struct database *db, struct arena *arena, const struct webhook *webhook, const struct actor *actor, struct error *error);
 int webhook_delete(struct database *db, struct arena *arena, const struct webhook *webhook, const struct actor *actor, struct error *error);
 
+/* Whether this is its secret: a page shows it once, and only what is true. */
+int webhook_has_secret(struct database *db, struct arena *arena, int64_t id, const char *secret, bool *answer, struct error *error);
+
 /* Another name or other events. */
 int webhook_change(struct database *db, struct arena *arena, const struct webhook *webhook, const char *name, int64_t events,
 	const struct actor *actor, struct error *error);
