@@ -155,11 +155,15 @@ static const struct statement FORGET_EVENTS = COMMAND(
 static const struct statement FORGET_DELIVERIES = COMMAND(
 	"DELETE d FROM webhook_deliveries d LEFT JOIN webhook_events e ON e.id = d.event_id LEFT JOIN webhooks h ON h.id = d.webhook_id "
 	"WHERE e.id IS NULL OR h.id IS NULL");
+static const struct statement FORGET_TOLD = COMMAND(
+	"DELETE t FROM webhook_told t LEFT JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.id IS NULL");
 
 int outbox_clean(struct database *db, int64_t most_s, struct error *error)
 {
 	int rc = database_execute(db, &GIVE_UP, error, "i", most_s);
 	if (!rc)
 		rc = database_execute(db, &FORGET_EVENTS, error, "");
-	return rc ? rc : database_execute(db, &FORGET_DELIVERIES, error, "");
+	if (!rc)
+		rc = database_execute(db, &FORGET_DELIVERIES, error, "");
+	return rc ? rc : database_execute(db, &FORGET_TOLD, error, "");
 }

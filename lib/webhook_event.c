@@ -86,13 +86,13 @@ struct changed { int64_t id, is_open, is_hidden; };
 static const struct column CHANGED_COLUMNS[] = {
 	INTEGER(struct changed, id), INTEGER(struct changed, is_open), INTEGER(struct changed, is_hidden),
 };
-/* Of several programs that look, one gets the row; it is told about before the lock is let go. */
 static const struct statement CHANGED = SELECT(struct changed, CHANGED_COLUMNS,
-	"SELECT l.id, " SQL_IS_OPEN("l") " AS is_open, l.visibility = 'hidden' AS is_hidden FROM leaderboards l "
-	"WHERE l.told_open <> " SQL_IS_OPEN("l") " LIMIT 1 FOR UPDATE SKIP LOCKED");
-static const struct statement NOTE = COMMAND("UPDATE leaderboards SET told_open = ? WHERE id = ?");
+	"SELECT l.id, " SQL_IS_OPEN("l") " AS is_open, l.visibility = 'hidden' AS is_hidden "
+	"FROM leaderboards l LEFT JOIN webhook_told t ON t.leaderboard_id = l.id WHERE COALESCE(t.is_open, FALSE) <> " SQL_IS_OPEN("l") " LIMIT 1");
+static const struct statement BEGIN_NOTING = COMMAND("INSERT IGNORE INTO webhook_told (leaderboard_id, is_open) VALUES (?, FALSE)");
+static const struct statement NOTE = COMMAND("UPDATE webhook_told SET is_open = ? WHERE leaderboard_id = ? AND is_open <> ?");
 
-/* One that becomes hidden has not ended: to others there never was any. */
+/* One that becomes hidden has not ended: to others there never was any. Of several programs that look, one notes it. */
 static int tell_one_change(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -102,8 +102,10 @@ static int tell_one_change(struct database *db, void *context, struct error *err
 	*any = rc == 0;
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	rc = database_execute(db, &NOTE, error, "ii", changed.is_open, changed.id);
-	return rc || changed.is_hidden ? rc : tell(db, changed.is_open ? &OPENED : &ENDED, changed.id, error);
+	rc = database_execute(db, &BEGIN_NOTING, error, "i", changed.id);
+	if (!rc)
+		rc = database_execute(db, &NOTE, error, "iii", changed.is_open, changed.id, changed.is_open);
+	return rc || changed.is_hidden || !database_affected(db) ? rc : tell(db, changed.is_open ? &OPENED : &ENDED, changed.id, error);
 }
 
 int webhook_tell_changes(struct database *db, size_t *count, struct error *error)

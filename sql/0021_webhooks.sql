@@ -51,7 +51,10 @@ CREATE TABLE IF NOT EXISTS webhook_deliveries (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
 
 -- What was told last of whether a leaderboard takes submissions for its ranking: a deadline passes without anybody writing.
-ALTER TABLE leaderboards
-  ADD COLUMN IF NOT EXISTS told_open BOOLEAN NOT NULL DEFAULT FALSE COMMENT 'opened was told, and ended was not yet';
-UPDATE leaderboards SET told_open = visibility <> 'hidden' AND accepting AND archived_at IS NULL
-  AND (deadline IS NULL OR deadline > UTC_TIMESTAMP(3));
+-- Not a column of leaderboards: those who submit share locks on that row.
+CREATE TABLE IF NOT EXISTS webhook_told (
+  leaderboard_id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+  is_open        BOOLEAN NOT NULL COMMENT 'opened was told, and ended was not yet'
+) ENGINE = InnoDB;
+INSERT IGNORE INTO webhook_told (leaderboard_id, is_open)
+  SELECT id, visibility <> 'hidden' AND accepting AND archived_at IS NULL AND (deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) FROM leaderboards;

@@ -88,6 +88,11 @@ def wait_until_told(name):
 	wait_for(f"SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'waiting' AND webhook_id = {hooks[name]}", [["0"]])
 
 
+def wait_until_open(board, is_open):
+	"""podium-hooks has noticed it."""
+	wait_for(f"SELECT t.is_open FROM webhook_told t JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.name = '{board}'", [[str(is_open)]])
+
+
 def remove(name):
 	done(act(admin, name, "delete", confirm=name))
 
@@ -112,7 +117,7 @@ def what_the_tests_need_is_made():
 		equal(client.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
-	wait_for("SELECT COUNT(*) FROM leaderboards WHERE told_open = 0 AND visibility = 'public'", [["0"]])
+	wait_until_open("small", 1)
 	start_sender()
 
 
@@ -481,13 +486,13 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 	make_hook(admin, "/admin/hooks", "site")
 	for name in ("members", "secret"):
 		make_board(carl, name)
-		wait_for(f"SELECT told_open FROM leaderboards WHERE name = '{name}'", [["1"]])
+		wait_until_open(name, 1)
 		make_hook(carl, f"/admin/leaderboard/{name}/hooks", name)
 	wait_until_told("site")
 	count = len(receiver.at("/site"))
 	done(carl.post("/admin/leaderboard/members/publishing", [("action", "save"), ("visibility", "closed"), ("confirm", "yes")]))
 	done(carl.post("/admin/leaderboard/secret/publishing", [("action", "save"), ("visibility", "hidden"), ("confirm", "yes")]))
-	wait_for("SELECT told_open FROM leaderboards WHERE name = 'secret'", [["0"]])
+	wait_until_open("secret", 0)
 	submit(carl, 5000.0, board="members")
 	submit(carl, 5000.0, board="secret")
 	wait_until_told("members")
@@ -495,7 +500,7 @@ def closed_leaderboards_are_told_by_their_own_and_hidden_ones_by_none():
 	equal((told_since(0, "/secret"), told_since(count, "/site")), ([], []))
 	equal(sql(f"SELECT e.event FROM webhook_events e JOIN leaderboards l ON l.id = e.leaderboard_id WHERE l.name = 'secret'"), [["opened"]])
 	done(carl.post("/admin/leaderboard/secret/publishing", [("action", "publish"), ("confirm", "yes")]))
-	wait_for("SELECT told_open FROM leaderboards WHERE name = 'secret'", [["1"]])
+	wait_until_open("secret", 1)
 	equal([one["event"] for one in receiver.bodies("/secret", 1)], ["opened"])
 
 
