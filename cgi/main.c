@@ -1,5 +1,6 @@
 /* podium-web: answers FastCGI requests on a Unix socket with a fixed number of threads, each with a
  * database connection of its own. */
+#include "cgi/allowance.h"
 #include "cgi/fastcgi.h"
 #include "cgi/form.h"
 #include "cgi/pulse.h"
@@ -273,7 +274,7 @@ static int run_threads(void)
 	int64_t started = 0;
 	for (int64_t i = 0; i < config.web_threads; i++)
 		databases[i] = database_lazy(&config);
-	if (pulse_start(&config, databases, (size_t)config.web_threads, &error)) {
+	if (pulse_start(&config, databases, (size_t)config.web_threads, &error) || allowance_start(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -287,6 +288,7 @@ static int run_threads(void)
 	wait_for_signal(&signals);
 	for (int64_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+	allowance_stop();
 	pulse_stop();
 	for (int64_t i = 0; i < config.web_threads; i++)
 		database_close(databases[i]);
