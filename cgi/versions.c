@@ -42,7 +42,7 @@ static const struct statement PAIRS = SELECT(struct pair, PAIR_COLUMNS,
 	"LEFT JOIN task_files a ON a.task_version_id = ? AND a.role = b.role AND a.path = b.path "
 	"WHERE b.task_version_id = ? AND a.sha256 IS NULL ORDER BY role, path");
 
-static int read_versions(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count)
+int versions_read(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count)
 {
 	int rc = leaderboard_of_admin(request, leaderboard);
 	return rc ? rc : database_rows(request->db, request->arena, &VERSIONS, versions, count, request->error, "i", leaderboard->id);
@@ -74,7 +74,7 @@ int page_versions(struct request *request)
 	struct leaderboard leaderboard;
 	struct version_row *versions;
 	struct versions_view view = { .leaderboard = &leaderboard };
-	int rc = read_versions(request, &leaderboard, &versions, &view.count);
+	int rc = versions_read(request, &leaderboard, &versions, &view.count);
 	if (rc)
 		return rc;
 	view.versions = versions;
@@ -137,7 +137,7 @@ int page_version_diff(struct request *request)
 	struct leaderboard leaderboard;
 	struct version_row *versions, from, to;
 	struct version_diff_view view = { .leaderboard = &leaderboard };
-	int rc = read_versions(request, &leaderboard, &versions, &view.count);
+	int rc = versions_read(request, &leaderboard, &versions, &view.count);
 	if (rc)
 		return rc;
 	view.versions = versions;
@@ -164,7 +164,7 @@ int page_switch(struct request *request)
 	struct version_row *versions;
 	size_t count;
 	struct switch_form form = { .leaderboard = &leaderboard };
-	int rc = read_versions(request, &leaderboard, &versions, &count);
+	int rc = versions_read(request, &leaderboard, &versions, &count);
 	if (!rc)
 		rc = find_version(request, &leaderboard, versions, count, leaderboard.version_number, &form.before);
 	if (!rc)

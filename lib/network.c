@@ -1,6 +1,8 @@
 #include "lib/network.h"
 
+#include "lib/buffer.h"
 #include "lib/scope.h"
+#include "lib/text.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -149,9 +151,14 @@ int network_list_check(const char *list, struct error *error)
 {
 	char entry[most_entry_bytes + 1];
 	struct network network;
-	while (next_entry(&list, entry))
-		if (network_parse(entry, &network) && !is_host_name(entry))
-			return fail(error, ERROR_INPUT, "\"%s\" is neither the name of a host nor a network such as 10.1.0.0/16.", entry);
+	while (next_entry(&list, entry)) {
+		if (network_parse(entry, &network) == 0 || is_host_name(entry))
+			continue;
+		cleanup_buffer struct buffer shown = {0};
+		text_append_printable(&shown, entry);
+		int length = (int)text_utf8_prefix(buffer_string(&shown), shown.length < 80 ? shown.length : 80);
+		return fail(error, ERROR_INPUT, "\"%.*s\" is neither the name of a host nor a network such as 10.1.0.0/16.", length, buffer_string(&shown));
+	}
 	return 0;
 }
 
