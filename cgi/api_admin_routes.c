@@ -6,8 +6,7 @@ enum { zip_bytes = 10 * 1024 * 1024 };
 static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_board_create, CREATORS, zip_bytes }, TOKEN_ADMIN, "zip name gpu deadline accepting sources_public visibility" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*", api_admin_board, CREATORS, 0 }, TOKEN_ADMIN, "" },
-	{ { METHOD_PATCH, "/api/v1/admin/leaderboards/*", api_admin_board_change, CREATORS, api_json_bytes }, TOKEN_ADMIN,
-		"deadline accepting sources_public gpus quotas visibility practice frozen_at archived" },
+	{ { METHOD_PATCH, "/api/v1/admin/leaderboards/*", api_admin_board_change, CREATORS, api_json_bytes }, TOKEN_ADMIN, "deadline accepting sources_public gpus quotas visibility practice frozen_at archived" },
 	{ { METHOD_DELETE, "/api/v1/admin/leaderboards/*", api_admin_board_delete, CREATORS, api_json_bytes }, TOKEN_ADMIN, "confirm" },
 	{ { METHOD_POST, "/api/v1/admin/leaderboards/*/archive", api_admin_board_archive, CREATORS, api_json_bytes }, TOKEN_ADMIN, "" },
 	{ { METHOD_PUT, "/api/v1/admin/leaderboards/*/task", api_admin_task, CREATORS, zip_bytes }, TOKEN_ADMIN, "zip draft" },

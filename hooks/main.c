@@ -113,26 +113,18 @@ static void *serve(void *database)
 
 /* ---- keeping house ---- */
 
-struct due { int64_t due; };
-static const struct column DUE_COLUMNS[] = { INTEGER(struct due, due) };
-static const struct statement DUE = SELECT(struct due, DUE_COLUMNS,
-	"SELECT EXISTS (SELECT 1 FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3) "
-	"WHERE h.state = 'active' AND (h.retry_at IS NULL OR h.retry_at <= UTC_TIMESTAMP(3)) AND (h.lease_expires IS NULL OR h.lease_expires <= UTC_TIMESTAMP(3) "
-	"OR h.lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND)) AS due");
-
 static int look(struct database *db, int64_t *clean_at_ms, struct error *error)
 {
-	cleanup_arena struct arena *arena = arena_new();
 	size_t changes;
-	struct due due = {0};
+	bool is_due = false;
 	int rc = webhook_tell_changes(db, &changes, error);
 	if (!rc && clock_ms() >= *clean_at_ms) {
 		rc = outbox_clean(db, hooks.config.webhook_most_s, error);
 		*clean_at_ms = clock_ms() + clean_every_ms;
 	}
 	if (!rc)
-		rc = database_row(db, arena, &DUE, &due, error, "");
-	if (!rc && due.due)
+		rc = outbox_is_due(db, &is_due, error);
+	if (!rc && is_due)
 		call_senders(false);
 	return rc;
 }

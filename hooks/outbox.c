@@ -12,14 +12,16 @@ enum { longest_pause_ms = 3600 * 1000 };
 
 /* ---- claiming ---- */
 
+/* A lease that is longer than any may be was given before the clock was set back. */
+#define SQL_IS_DUE(hook) hook ".state = 'active' AND (" hook ".retry_at IS NULL OR " hook ".retry_at <= UTC_TIMESTAMP(3)) " \
+	"AND (" hook ".lease_expires IS NULL OR " hook ".lease_expires <= UTC_TIMESTAMP(3) OR " hook ".lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) " \
+	"AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = " hook ".id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3)) "
+
 struct found { int64_t id; };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
-/* Whoever was served longest ago comes first. A lease that is longer than any may be was given before the clock was set back. */
-static const struct statement LOCK_WEBHOOK = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT h.id FROM webhooks h WHERE h.state = 'active' AND (h.retry_at IS NULL OR h.retry_at <= UTC_TIMESTAMP(3)) "
-	"AND (h.lease_expires IS NULL OR h.lease_expires <= UTC_TIMESTAMP(3) OR h.lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) "
-	"AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = h.id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3)) "
-	"ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
+static const struct statement LOOK = SELECT(struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "LIMIT 1");
+/* Whoever was served longest ago comes first. */
+static const struct statement LOCK_WEBHOOK = SELECT(struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
 static const struct statement TAKE = COMMAND(
 	"UPDATE webhooks SET fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ?");
 static const struct statement COUNT_ATTEMPT = COMMAND(
@@ -42,6 +44,15 @@ static const struct statement NEXT = SELECT(struct delivery, DELIVERY_COLUMNS,
 	"LEFT JOIN users m ON m.id = h.created_by LEFT JOIN leaderboards o ON o.id = h.leaderboard_id LEFT JOIN leaderboards l ON l.id = e.leaderboard_id "
 	"LEFT JOIN jobs j ON j.id = e.job_id LEFT JOIN submissions s ON s.id = j.submission_id "
 	"WHERE d.webhook_id = ? AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3) ORDER BY d.next_at, d.id LIMIT 1");
+
+int outbox_is_due(struct database *db, bool *answer, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct found webhook;
+	int rc = database_row(db, arena, &LOOK, &webhook, error, "");
+	*answer = rc == 0;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
 
 struct claiming { struct arena *arena; int64_t lease_ms; struct delivery *delivery; };
 

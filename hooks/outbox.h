@@ -31,6 +31,9 @@ struct outcome {
 	char sentence[400];
 };
 
+/* Whether outbox_claim would find anything. Locks nothing. */
+int outbox_is_due(struct database *db, bool *answer, struct error *error);
+
 /* ERROR_NOT_FOUND when nothing is due that no other sender has. Counts as an attempt. */
 int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms, struct delivery *delivery, struct error *error);
 
