@@ -7,6 +7,7 @@
 #include "lib/scope.h"
 #include "lib/text.h"
 
+#include <arpa/inet.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -59,11 +60,22 @@ int api_take_token(struct request *request, const char *secret)
 	return 0;
 }
 
+/* Whoever has an address of IPv6 has all that begin with the same 64 bits. */
+static const char *network_of(struct request *request)
+{
+	struct in6_addr address;
+	const unsigned char *bytes = address.s6_addr;
+	if (inet_pton(AF_INET6, request->address, &address) != 1)
+		return request->address;
+	return arena_printf(request->arena, "%02x%02x:%02x%02x:%02x%02x:%02x%02x::", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
+		bytes[6], bytes[7]);
+}
+
 /* Each request costs one of what its token, or its address without one, has for a minute. */
 static int count_request(struct request *request)
 {
 	const char *whom = request->token ? arena_printf(request->arena, "token %lld", (long long)request->token->token.id)
-		: arena_printf(request->arena, "address %s", request->address);
+		: arena_printf(request->arena, "address %.40s", network_of(request));
 	struct allowance allowance;
 	allowance_take(request->config->api_requests_per_minute, whom, &allowance);
 	if (!allowance.most)
@@ -192,18 +204,27 @@ static int check_members(struct request *request, const char *names)
 	return 0;
 }
 
+/* The reason quotes what was sent. */
+static int refuse_json(struct request *request, const json_error_t *reason)
+{
+	cleanup_buffer struct buffer valid = {0}, shown = {0};
+	text_append_valid(&valid, reason->text, strlen(reason->text));
+	text_append_printable(&shown, buffer_string(&valid));
+	return fail(request->error, ERROR_INPUT, "The body is not valid JSON, in line %d at column %d: %s.", reason->line, reason->column,
+		buffer_string(&shown));
+}
+
 /* Reading it into members is strict: one object, no name twice, no NUL inside of texts (jansson refuses that by itself). */
 static int read_json(struct request *request, size_t most_bytes)
 {
 	cleanup_buffer struct buffer body = {0};
 	int rc = form_read_bytes(request, most_bytes, &body);
-	if (rc)
+	if (rc || !body.length)
 		return rc;
 	json_error_t reason;
 	request->json = json_loadb(buffer_string(&body), body.length, JSON_REJECT_DUPLICATES, &reason);
 	if (!request->json)
-		return fail(request->error, ERROR_INPUT, "The body is not valid JSON, in line %d at column %d: %s.", reason.line, reason.column,
-			reason.text);
+		return refuse_json(request, &reason);
 	if (!json_is_object(request->json))
 		return fail(request->error, ERROR_INPUT, "The body must be a JSON object, such as {\"name\": \"value\"}.");
 	return 0;
