@@ -101,6 +101,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/admin/hooks", page_site_hooks, ADMINS, 0 },
 	{ METHOD_POST, "/admin/hooks", action_site_hooks, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/hooks/*", page_hook, CREATORS, 0 },
+	{ METHOD_GET, "/admin/hooks/*/status", page_hook_status, CREATORS, 0 },
 	{ METHOD_POST, "/admin/hooks/*", action_hook, CREATORS, form_bytes },
 	{ METHOD_GET, "/admin/invites", page_invites, CREATORS, 0 },
 	{ METHOD_POST, "/admin/invites", action_invites, CREATORS, form_bytes },

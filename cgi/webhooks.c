@@ -143,7 +143,7 @@ static const char *notice_about(const struct request *request)
 	return NULL;
 }
 
-static int show_one(struct request *request, struct webhook_view *view)
+static int read_deliveries(struct request *request, struct webhook_view *view)
 {
 	struct webhook_delivery *deliveries;
 	const struct webhook *webhook = view->webhook;
@@ -152,12 +152,24 @@ static int show_one(struct request *request, struct webhook_view *view)
 	if (rc)
 		return rc;
 	view->deliveries = deliveries;
-	view->address = webhook_shown_address(request->arena, webhook->address);
 	view->older = view->count == webhook_deliveries_shown ? deliveries[view->count - 1].event_id : 0;
 	view->is_waiting = view->count && strcmp(webhook->state, "active") == 0 && strcmp(deliveries[0].state, "waiting") == 0 && !deliveries[0].attempts;
+	return 0;
+}
+
+static int show_one(struct request *request, struct webhook_view *view)
+{
+	const struct webhook *webhook = view->webhook;
+	int rc = read_deliveries(request, view);
+	if (rc)
+		return rc;
+	view->address = webhook_shown_address(request->arena, webhook->address);
 	struct page page = page_make(request, arena_printf(request->arena, "Webhook %s", webhook->name), "admin");
 	page.notice = notice_about(request);
-	page.refresh_s = view->is_waiting ? 2 : 0;
+	if (view->is_waiting) {
+		page.refresh_s = 2;
+		page.live_url = arena_printf(request->arena, "/admin/hooks/%lld/status", (long long)webhook->id);
+	}
 	webhook_page(&request->body, &page, view);
 	return 0;
 }
@@ -172,6 +184,20 @@ int page_hook(struct request *request)
 	view.name = webhook.name;
 	view.events = webhook.events;
 	return rc ? rc : show_one(request, &view);
+}
+
+/* What changes while the page is looked at, as JSON. */
+int page_hook_status(struct request *request)
+{
+	struct webhook webhook;
+	struct webhook_view view = { .webhook = &webhook };
+	int rc = find(request, &webhook);
+	if (!rc)
+		rc = read_deliveries(request, &view);
+	if (rc)
+		return rc;
+	return respond_json(request, json_pack("{s:s, s:s, s:I, s:I}", "state", view.is_waiting ? "running" : "done", "webhook", webhook.state, "waiting",
+		(json_int_t)webhook.waiting, "failures", (json_int_t)webhook.failures));
 }
 
 /* ---- what is done with one ---- */

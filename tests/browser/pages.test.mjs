@@ -36,7 +36,7 @@ const ROLES = {
 
 // Data for programs, files and pictures.
 const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom', '/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
-	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
+	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz'];
 
 // Only these roles see it, of those that the router lets in.

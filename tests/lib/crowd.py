@@ -91,6 +91,7 @@ ADDRESSES = [
 	("admin", "/admin/leaderboard/*/hooks", "/admin/leaderboard/bench/hooks"),
 	("admin", "/admin/hooks", "/admin/hooks"),
 	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
+	("admin", "/admin/hooks/*/status", "/admin/hooks/{hook}/status"),
 	("admin", "/admin/invites", "/admin/invites"),
 	("admin", "/admin/sets/new", "/admin/sets/new"),
 	("admin", "/admin/sets/*", "/admin/sets/{upload}"),

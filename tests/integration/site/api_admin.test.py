@@ -104,7 +104,7 @@ def example(pattern):
 
 
 # What the worker, podium-hooks and the use of tokens write at any moment.
-BUSY = ["workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "api_tokens", "api_requests", "sessions"]
+BUSY = ["workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events", "webhook_deliveries", "api_tokens", "api_requests", "sessions"]
 
 
 def state():

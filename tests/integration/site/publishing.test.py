@@ -152,6 +152,7 @@ ITS_OWN = {
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 	"/admin/leaderboard/*/hooks": ["/admin/leaderboard/small/hooks"],
 	"/admin/hooks/*": ["/admin/hooks/{hook}"],
+	"/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
 }
 ELSEWHERE = {
 	"/": ["/"], "/submit": ["/submit"], "/user/*": ["/user/ada", "/user/bob"], "/queue": ["/queue"], "/mine": ["/mine"], "/queue/status": ["/queue/status"],

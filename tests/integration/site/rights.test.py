@@ -15,7 +15,7 @@ from client import Client  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
-site = Instance(pretends=True)
+site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
 sql = site.sql
 PASSWORD = "a long password"
 TASK = """
@@ -116,6 +116,7 @@ PAGES = {
 	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", ITS_CREATOR),
 	"/admin/hooks": ("/admin/hooks", ADMINS),
 	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
+	"/admin/hooks/*/status": ("/admin/hooks/{hook}/status", CREATOR_OR_NONE),
 	"/admin/invites": ("/admin/invites", CREATORS),
 	"/admin/sets/new": ("/admin/sets/new", CREATORS),
 	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
@@ -228,7 +229,7 @@ def ok(answer):
 # ---- the database before and after ----
 
 # The worker and podium-hooks write into these at any moment; what each request may count or note of a session does not matter either.
-BUSY = ["workers", "gpus", "device_vitals", "rate_limits", "webhook_told"]
+BUSY = ["workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events", "webhook_deliveries"]
 
 
 def tables():
