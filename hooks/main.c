@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-enum { EXIT_WRONG_USAGE = 2, most_senders = 64, clean_every_ms = 60 * 1000, lease_spare_ms = 5000 };
+enum { EXIT_WRONG_USAGE = 2, most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, lease_spare_ms = 5000 };
 
 static const char USAGE[] =
 	"Usage: podium-hooks\n"
@@ -113,31 +113,37 @@ static void *serve(void *database)
 
 /* ---- keeping house ---- */
 
-static int look(struct database *db, int64_t *clean_at_ms, struct error *error)
+/* When what is not looked at each time is due again. */
+struct house { struct database *db; bool is_checked; int64_t changes_at_ms, clean_at_ms; };
+
+static bool is_time(int64_t *at_ms, int64_t every_ms)
 {
-	size_t changes;
+	int64_t now = clock_ms();
+	if (now < *at_ms)
+		return false;
+	*at_ms = now + every_ms;
+	return true;
+}
+
+static int look(struct house *house, struct error *error)
+{
 	bool is_due = false;
-	int rc = webhook_tell_changes(db, &changes, error);
-	if (!rc && clock_ms() >= *clean_at_ms) {
-		rc = outbox_clean(db, hooks.config.webhook_most_s, error);
-		*clean_at_ms = clock_ms() + clean_every_ms;
-	}
+	int rc = is_time(&house->changes_at_ms, changes_every_ms) ? webhook_tell_changes(house->db, error) : 0;
+	if (!rc && is_time(&house->clean_at_ms, clean_every_ms))
+		rc = outbox_clean(house->db, hooks.config.webhook_most_s, error);
 	if (!rc)
-		rc = outbox_is_due(db, &is_due, error);
+		rc = outbox_is_due(house->db, &is_due, error);
 	if (!rc && is_due)
 		call_senders(false);
 	return rc;
 }
 
 /* The database may start later than we do, be brought up to date later, or go away for a while. */
-static int look_once(struct database *db, bool *is_checked, int64_t *clean_at_ms, struct error *error)
+static int look_once(struct house *house, struct error *error)
 {
-	int rc = *is_checked ? 0 : schema_check(db, error);
-	if (!rc) {
-		*is_checked = true;
-		rc = look(db, clean_at_ms, error);
-	}
-	return rc;
+	int rc = house->is_checked ? 0 : schema_check(house->db, error);
+	house->is_checked = house->is_checked || !rc;
+	return rc ? rc : look(house, error);
 }
 
 /* Until a signal comes. */
@@ -145,13 +151,13 @@ static int keep_house(const sigset_t *signals)
 {
 	const struct timespec pause = { .tv_sec = hooks.config.poll_ms / 1000, .tv_nsec = hooks.config.poll_ms % 1000 * 1000000 };
 	cleanup_database struct database *db = database_lazy(&hooks.config);
-	bool is_away = false, is_checked = false;
-	int64_t clean_at_ms = 0;
+	struct house house = { .db = db };
+	bool is_away = false;
 	int signal_number, rc;
 	do {
 		struct error error = {0};
-		rc = look_once(db, &is_checked, &clean_at_ms, &error);
-		if (rc == ERROR_CONFLICT && !is_checked) {
+		rc = look_once(&house, &error);
+		if (rc == ERROR_CONFLICT && !house.is_checked) {
 			log_error("%s", error.text);
 			return rc;
 		}

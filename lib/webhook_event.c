@@ -88,31 +88,29 @@ static const struct column CHANGED_COLUMNS[] = {
 };
 static const struct statement CHANGED = SELECT(struct changed, CHANGED_COLUMNS,
 	"SELECT l.id, " SQL_IS_OPEN("l") " AS is_open, l.visibility = 'hidden' AS is_hidden "
-	"FROM leaderboards l LEFT JOIN webhook_told t ON t.leaderboard_id = l.id WHERE COALESCE(t.is_open, FALSE) <> " SQL_IS_OPEN("l") " LIMIT 1");
+	"FROM leaderboards l LEFT JOIN webhook_told t ON t.leaderboard_id = l.id WHERE COALESCE(t.is_open, FALSE) <> " SQL_IS_OPEN("l") " LIMIT 100");
 static const struct statement BEGIN_NOTING = COMMAND("INSERT IGNORE INTO webhook_told (leaderboard_id, is_open) VALUES (?, FALSE)");
 static const struct statement NOTE = COMMAND("UPDATE webhook_told SET is_open = ? WHERE leaderboard_id = ? AND is_open <> ?");
 
 /* One that becomes hidden has not ended: to others there never was any. Of several programs that look, one notes it. */
-static int tell_one_change(struct database *db, void *context, struct error *error)
+static int tell_change(struct database *db, void *context, struct error *error)
 {
-	cleanup_arena struct arena *arena = arena_new();
-	bool *any = context;
-	struct changed changed;
-	int rc = database_row(db, arena, &CHANGED, &changed, error, "");
-	*any = rc == 0;
-	if (rc)
-		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	rc = database_execute(db, &BEGIN_NOTING, error, "i", changed.id);
+	const struct changed *changed = context;
+	int rc = database_execute(db, &BEGIN_NOTING, error, "i", changed->id);
 	if (!rc)
-		rc = database_execute(db, &NOTE, error, "iii", changed.is_open, changed.id, changed.is_open);
-	return rc || changed.is_hidden || !database_affected(db) ? rc : tell(db, changed.is_open ? &OPENED : &ENDED, changed.id, error);
+		rc = database_execute(db, &NOTE, error, "iii", changed->is_open, changed->id, changed->is_open);
+	if (rc || changed->is_hidden || !database_affected(db))
+		return rc;
+	return tell(db, changed->is_open ? &OPENED : &ENDED, changed->id, error);
 }
 
-int webhook_tell_changes(struct database *db, size_t *count, struct error *error)
+int webhook_tell_changes(struct database *db, struct error *error)
 {
-	bool any = true;
-	int rc = 0;
-	for (*count = 0; any && !rc; *count += any && !rc)
-		rc = database_transaction(db, tell_one_change, &any, error);
+	cleanup_arena struct arena *arena = arena_new();
+	struct changed *changed;
+	size_t count = 0;
+	int rc = database_rows(db, arena, &CHANGED, &changed, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = database_transaction(db, tell_change, &changed[i], error);
 	return rc;
 }

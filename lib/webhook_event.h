@@ -24,9 +24,9 @@ int webhook_tell_ranked(struct database *db, int64_t job_id, struct error *error
 #define SQL_IS_OPEN(leaderboard) "(" leaderboard ".visibility <> 'hidden' AND " leaderboard ".accepting AND " leaderboard ".archived_at IS NULL " \
 	"AND (" leaderboard ".deadline IS NULL OR " leaderboard ".deadline > UTC_TIMESTAMP(3)))"
 
-/* Looks for leaderboards that have opened or ended since that was last told, in a transaction for each; *count is how many. Any
- * number of programs may do so at once. */
-int webhook_tell_changes(struct database *db, size_t *count, struct error *error);
+/* Looks for leaderboards that have opened or ended since that was last told, in a transaction for each. Any number of programs
+ * may do so at once. */
+int webhook_tell_changes(struct database *db, struct error *error);
 
 /* A part of a statement: webhook `hook` may hear of a leaderboard. */
 #define SQL_MAY_HEAR(hook, leaderboard) "((" hook ".leaderboard_id = " leaderboard ".id AND " leaderboard ".visibility <> 'hidden') " \

@@ -162,5 +162,6 @@ INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at
   SELECT s.task_version_id, j.gpu, s.mode, '4000', 4000, MAX(j.finished_at)
   FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id >= @first AND j.finished_at IS NOT NULL
   GROUP BY s.task_version_id, j.gpu, s.mode;
+INSERT IGNORE INTO webhook_told (leaderboard_id, is_open) SELECT id, deadline IS NULL OR deadline > @now FROM leaderboards;
 DROP FUNCTION one_of;
 ANALYZE TABLE users, sessions, blobs, leaderboards, submissions, jobs, stages, measurements, comparisons, audit_log, job_times, user_days;
