@@ -10,7 +10,8 @@ enum { most_rejudgings = 100, results_at_once = 100 };
 /* ---- single submissions ---- */
 
 /* With the reason that the author reads. */
-static int act_with_reason(struct request *request, int (*act)(struct database *db, int64_t id, const char *reason, const struct actor *by, struct error *error))
+typedef int deed(struct database *db, int64_t id, const char *reason, const struct actor *by, struct error *error);
+static int act_with_reason(struct request *request, deed *act)
 {
 	struct actor by = actor_of(request);
 	const char *reason;
@@ -161,8 +162,8 @@ static int find(struct request *request, struct rejudging *one)
 static json_t *result_json(const struct rejudged_result *one)
 {
 	return json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:b}", "submission", (json_int_t)one->submission_id, "leaderboard", one->leaderboard,
-		"user", one->user, "gpu", one->gpu, "old_verdict", json_text(one->old_verdict), "old_score_ns", json_number(one->old_score_ns), "state", one->state,
-		"verdict", json_text(one->verdict), "reason", json_text(one->reason), "score_ns", json_number(one->score_ns), "differs", (int)one->differs);
+		"user", one->user, "gpu", one->gpu, "old_verdict", json_text(one->old_verdict), "old_score_ns", json_number(one->old_score_ns),
+		"state", one->state, "verdict", json_text(one->verdict), "reason", json_text(one->reason), "score_ns", json_number(one->score_ns), "differs", (int)one->differs);
 }
 
 /* With its first results, those with another verdict in front. */

@@ -245,8 +245,8 @@ int api_admin_audit(struct request *request)
 	size_t shown = (int64_t)view.count > list.limit ? (size_t)list.limit : view.count;
 	for (size_t i = 0; i < shown; i++) {
 		const struct audit_row *row = &view.rows[i];
-		json_array_append_new(items, json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)row->id, "at", json_moment(row->at_ms), "actor", row->actor,
-			"address", row->address, "action", row->action, "subject", row->subject, "detail", row->detail));
+		json_array_append_new(items, json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)row->id, "at", json_moment(row->at_ms),
+			"actor", row->actor, "address", row->address, "action", row->action, "subject", row->subject, "detail", row->detail));
 	}
 	/* Where words are looked for, not all of the log was. */
 	int64_t next = shown < view.count ? view.rows[shown - 1].id : view.before;

@@ -16,8 +16,8 @@ static json_t *event_names(int64_t events)
 
 static json_t *webhook_json(struct request *request, const struct webhook *one)
 {
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:I, s:o, s:I, s:o, s:o}", "id", (json_int_t)one->id, "leaderboard", json_text(one->leaderboard),
-		"name", one->name, "address", webhook_shown_address(request->arena, one->address), "form", one->form, "events", event_names(one->events),
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:I, s:o, s:I, s:o, s:o}", "id", (json_int_t)one->id,
+		"leaderboard", json_text(one->leaderboard), "name", one->name, "address", webhook_shown_address(request->arena, one->address), "form", one->form, "events", event_names(one->events),
 		"state", one->state, "reason", json_text(one->reason), "failures", (json_int_t)one->failures, "retry_at", json_moment(one->retry_at_ms),
 		"waiting", (json_int_t)one->waiting, "created_by", json_text(one->creator), "created_at", json_moment(one->created_at_ms));
 }
@@ -211,8 +211,8 @@ int api_admin_deliveries(struct request *request)
 	for (size_t i = 0; i < shown; i++) {
 		const struct webhook_delivery *row = &rows[i];
 		bool waits = strcmp(row->state, "waiting") == 0;
-		json_array_append_new(items, json_pack("{s:I, s:s, s:o, s:s, s:I, s:o, s:s, s:o, s:o}", "event_id", (json_int_t)row->event_id, "event", row->event, "at",
-			json_moment(row->at_ms), "state", row->state, "attempts", (json_int_t)row->attempts, "status", json_count(row->status), "sentence", row->sentence,
+		json_array_append_new(items, json_pack("{s:I, s:s, s:o, s:s, s:I, s:o, s:s, s:o, s:o}", "event_id", (json_int_t)row->event_id,
+			"event", row->event, "at", json_moment(row->at_ms), "state", row->state, "attempts", (json_int_t)row->attempts, "status", json_count(row->status), "sentence", row->sentence,
 			"tried_at", json_moment(row->tried_at_ms), "next_at", json_moment(waits ? row->next_at_ms : TIME_NULL)));
 	}
 	bool has_more = shown < count || count == webhook_deliveries_shown;

@@ -16,9 +16,10 @@ static json_t *gpu_json(const struct fleet_device *device)
 {
 	int64_t pause = device->device_pause > device->worker_pause ? device->device_pause : device->worker_pause;
 	bool runs = device->submission_id != SQL_NULL_INTEGER;
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "uuid", device->uuid, "model", device->model, "product", device->product, "state",
-		fleet_state(device->online == 1, (enum pause)pause, runs), "pause", json_text(pause_name(device->device_pause)), "reason", json_text(device->reason),
-		"broken_at", json_moment(device->broken_at_ms), "submission", json_count(device->submission_id), "progress", runs ? json_text(device->progress) : json_null());
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "uuid", device->uuid, "model", device->model, "product", device->product,
+		"state", fleet_state(device->online == 1, (enum pause)pause, runs), "pause", json_text(pause_name(device->device_pause)), "reason", json_text(device->reason),
+		"broken_at", json_moment(device->broken_at_ms), "submission", json_count(device->submission_id),
+		"progress", runs ? json_text(device->progress) : json_null());
 }
 
 /* A worker's devices stand together, from `first` on. */

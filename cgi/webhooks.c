@@ -15,6 +15,9 @@
 /* Carries the secret of a new webhook over the redirect to its page. */
 static const char NEW_SECRET[] = "podium-new-webhook";
 
+/* What is ticked on an empty form: what is rare. */
+enum { HEARS_AT_FIRST = HEARS_RECORD | HEARS_OPENED | HEARS_ENDED };
+
 static const struct rate_limit CHANGES_OF_USER = { "change webhooks", 120, 3600 };
 
 /* ---- lists ---- */
@@ -79,7 +82,7 @@ static int create(struct request *request, const struct leaderboard *board)
 int page_leaderboard_hooks(struct request *request)
 {
 	struct leaderboard leaderboard;
-	struct webhooks_view view = { .leaderboard = &leaderboard, .name = "", .address = "", .form = "json", .events = HEARS_RECORD | HEARS_OPENED | HEARS_ENDED };
+	struct webhooks_view view = { .leaderboard = &leaderboard, .name = "", .address = "", .form = "json", .events = HEARS_AT_FIRST };
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	return rc ? rc : show_list(request, &view);
 }
@@ -93,7 +96,7 @@ int action_leaderboard_hooks(struct request *request)
 
 int page_site_hooks(struct request *request)
 {
-	struct webhooks_view view = { .name = "", .address = "", .form = "json", .events = HEARS_RECORD | HEARS_OPENED | HEARS_ENDED };
+	struct webhooks_view view = { .name = "", .address = "", .form = "json", .events = HEARS_AT_FIRST };
 	return show_list(request, &view);
 }
 

@@ -14,14 +14,17 @@ enum { longest_pause_ms = 3600 * 1000 };
 
 /* A lease that is longer than any may be was given before the clock was set back. */
 #define SQL_IS_DUE(hook) hook ".state = 'active' AND (" hook ".retry_at IS NULL OR " hook ".retry_at <= UTC_TIMESTAMP(3)) " \
-	"AND (" hook ".lease_expires IS NULL OR " hook ".lease_expires <= UTC_TIMESTAMP(3) OR " hook ".lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) " \
-	"AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = " hook ".id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3)) "
+	"AND (" hook ".lease_expires IS NULL OR " hook ".lease_expires <= UTC_TIMESTAMP(3) " \
+	"  OR " hook ".lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) " \
+	"AND EXISTS (SELECT 1 FROM webhook_deliveries d " \
+	"  WHERE d.webhook_id = " hook ".id AND d.state = 'waiting' AND d.next_at <= UTC_TIMESTAMP(3)) "
 
 struct found { int64_t id; };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement LOOK = SELECT(struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "LIMIT 1");
 /* Whoever was served longest ago comes first. */
-static const struct statement LOCK_WEBHOOK = SELECT(struct found, FOUND_COLUMNS, "SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
+static const struct statement LOCK_WEBHOOK = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT h.id FROM webhooks h WHERE " SQL_IS_DUE("h") "ORDER BY h.lease_expires, h.id LIMIT 1 FOR UPDATE SKIP LOCKED");
 static const struct statement TAKE = COMMAND(
 	"UPDATE webhooks SET fence = fence + 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ?");
 static const struct statement COUNT_ATTEMPT = COMMAND(
@@ -37,7 +40,8 @@ static const struct column DELIVERY_COLUMNS[] = {
 static const struct statement NEXT = SELECT(struct delivery, DELIVERY_COLUMNS,
 	"SELECT d.id, h.id AS webhook_id, h.fence, d.attempts + 1 AS attempts, h.failures, e.id AS event_id, e.at AS at_ms, "
 	"  TIMESTAMPDIFF(SECOND, e.at, UTC_TIMESTAMP(3)) AS age_s, e.event, e.data, h.name AS webhook, h.form, h.address, h.secret, "
-	"  COALESCE(m.banned_at IS NULL AND m.deleted_at IS NULL AND (m.role = 'admin' OR (m.role = 'creator' AND o.creator_id = m.id)), FALSE) AS creator_may, "
+	"  COALESCE(m.banned_at IS NULL AND m.deleted_at IS NULL AND (m.role = 'admin' "
+	"    OR (m.role = 'creator' AND o.creator_id = m.id)), FALSE) AS creator_may, "
 	"  e.event = 'test' OR COALESCE(" SQL_MAY_HEAR("h", "l") " AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s")
 	"    AND (e.event = 'job' OR " SQL_IS_RANKED("s", "j") "))), FALSE) AS may_be_told "
 	"FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id JOIN webhooks h ON h.id = d.webhook_id "
@@ -148,7 +152,8 @@ static int note_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : note_delivery(db, context, error);
 }
 
-int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery, const struct outcome *outcome, struct error *error)
+int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery, const struct outcome *outcome,
+	struct error *error)
 {
 	struct noting noting = { config, delivery, outcome };
 	return database_transaction(db, note_body, &noting, error);
@@ -160,7 +165,8 @@ int outbox_note(struct database *db, const struct config *config, const struct d
 static const struct statement GIVE_UP = COMMAND(
 	"UPDATE webhooks h STRAIGHT_JOIN webhook_deliveries d FORCE INDEX (webhook_deliveries_due) ON d.webhook_id = h.id AND d.state = 'waiting' "
 	"STRAIGHT_JOIN webhook_events e ON e.id = d.event_id SET d.state = 'failed', d.sentence = "
-	"  CONCAT('Given up after ', d.attempts, IF(d.attempts = 1, ' attempt', ' attempts'), ', because the webhook was paused or off, or nothing could be sent. ', d.sentence) "
+	"  CONCAT('Given up after ', d.attempts, IF(d.attempts = 1, ' attempt', ' attempts'), "
+	"    ', because the webhook was paused or off, or nothing could be sent. ', d.sentence) "
 	"WHERE e.at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND AND (h.lease_expires IS NULL OR h.lease_expires < UTC_TIMESTAMP(3))");
 /* With what was delivered of it, also to webhooks that are gone. */
 static const struct statement FORGET_EVENTS = COMMAND(

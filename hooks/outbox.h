@@ -38,7 +38,8 @@ int outbox_is_due(struct database *db, bool *answer, struct error *error);
 int outbox_claim(struct database *db, struct arena *arena, int64_t lease_ms, struct delivery *delivery, struct error *error);
 
 /* Ends the claim. ERROR_CONFLICT: it was over already. */
-int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery, const struct outcome *outcome, struct error *error);
+int outbox_note(struct database *db, const struct config *config, const struct delivery *delivery, const struct outcome *outcome,
+	struct error *error);
 
 /* After so many failures in a row, 1 or more: the first time, then twice as late each time, an hour at most; a quarter more or less. */
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures);
