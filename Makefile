@@ -16,7 +16,9 @@ override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I
   -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) freetype2)
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
-WEB_LIBS := -Wl,--as-needed -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
+# Only what speaks with the web needs libcurl.
+CURL     := $(shell pkg-config --libs libcurl)
+WEB_LIBS := -Wl,--as-needed $(CURL) -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
 # What a clang of another year warns about is no reason not to fuzz; gcc has the word on warnings.
@@ -32,7 +34,7 @@ endif
 TEMPLATES := $(wildcard templates/*.html)
 TEMPLATE_OBJECTS := $(TEMPLATES:templates/%.html=$(B)/templates/%.o)
 objects    = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
-PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-admin $(B)/podium
+PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-hooks $(B)/podium-admin $(B)/podium
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
@@ -90,7 +92,8 @@ $(B)/libweb.a: $(filter-out %/main.o,$(call objects,cgi)) $(TEMPLATE_OBJECTS)
 $(B)/libworker.a: $(filter-out %/main.o,$(call objects,worker))
 $(B)/librun.a: $(filter-out %/main.o,$(call objects,worker/run))
 $(B)/libcommand.a: $(filter-out %/main.o,$(call objects,cli/podium))
-$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a:
+$(B)/libhooks.a: $(filter-out %/main.o,$(call objects,hooks))
+$(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libhooks.a:
 	@rm -f $@
 	$(call quietly,AR)ar rcs $@ $^
 
@@ -102,6 +105,9 @@ $(B)/podium-worker: $(B)/worker/main.o $(B)/sql/schema.o $(B)/sql/migrations.o $
 
 $(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
+
+$(B)/podium-hooks: $(B)/hooks/main.o $(B)/sql/schema.o $(B)/sql/migrations.o $(B)/libhooks.a $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS)
 
 $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -159,6 +165,7 @@ including = $(patsubst %.c,$(B)/%,$(if $(TEST_SOURCES),$(shell grep -lE '^#inclu
 $(call including,(cgi|templates)/): $(B)/libweb.a
 $(call including,worker/run/): $(B)/librun.a
 $(call including,cli/podium/): $(B)/libcommand.a
+$(call including,hooks/): $(B)/libhooks.a
 $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(call including,harness/isolated/): $(B)/libisolated.a
 # A driver that pretends, which the test loads by its name.
@@ -173,7 +180,7 @@ $(TESTS): %: %.o $(B)/libpodium.a
 # libFuzzer brings the main.
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
-$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libpodium.a
+$(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libhooks.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a

@@ -14,7 +14,7 @@
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
 
-enum { changes_per_page = 100, most_looked = 10000 };
+enum { most_looked = 10000 };
 
 /* ---- the overview ---- */
 
@@ -212,13 +212,13 @@ static int find_words(struct request *request, const struct audit_search *search
 	bool is_whole = rc == ERROR_NOT_FOUND;
 	rc = database_rows(request->db, request->arena, &search->words, &view->rows, &view->count, request->error, "iissttssi",
 		question->before, is_whole ? question->after : edge.id - 1, view->actor, view->action, question->from_ms, question->to_ms,
-		view->words, view->words, (int64_t)changes_per_page + 1);
-	view->looked_at_all = is_whole || view->count > changes_per_page;
+		view->words, view->words, (int64_t)audit_page_rows + 1);
+	view->looked_at_all = is_whole || view->count > audit_page_rows;
 	view->before = view->looked_at_all ? 0 : edge.id;
 	return rc;
 }
 
-static int find_changes(struct request *request, struct audit_view *view, int64_t before)
+int audit_find(struct request *request, struct audit_view *view, int64_t before)
 {
 	const struct audit_search *search = AUDIT_SEARCHES;
 	struct audit_question question = { .before = before, .from_ms = TIME_NULL, .to_ms = TIME_NULL };
@@ -233,7 +233,7 @@ static int find_changes(struct request *request, struct audit_view *view, int64_
 	if (*view->words)
 		return find_words(request, search, view, &question);
 	return database_rows(request->db, request->arena, &search->all, &view->rows, &view->count, request->error, "iisstti", question.before,
-		question.after, view->actor, view->action, question.from_ms, question.to_ms, (int64_t)changes_per_page + 1);
+		question.after, view->actor, view->action, question.from_ms, question.to_ms, (int64_t)audit_page_rows + 1);
 }
 
 static const char *query_or_nothing(const struct request *request, const char *name)
@@ -249,11 +249,11 @@ int page_admin_audit(struct request *request)
 		.is_first = before == INT64_MAX, .actor = query_or_nothing(request, "who"), .action = query_or_nothing(request, "what"),
 		.words = query_or_nothing(request, "q"), .from = query_or_nothing(request, "from"), .to = query_or_nothing(request, "to"),
 	};
-	int rc = find_changes(request, &view, before);
+	int rc = audit_find(request, &view, before);
 	if (rc)
 		return rc;
-	if (view.count > changes_per_page) {
-		view.count = changes_per_page;
+	if (view.count > audit_page_rows) {
+		view.count = audit_page_rows;
 		view.before = view.rows[view.count - 1].id;
 	}
 	struct page page = page_make(request, "Audit log", "admin");

@@ -81,4 +81,10 @@ struct audit_view {
 	struct audit_action { const char *name; } *actions; size_t action_count; /* that there are */
 };
 
+/* Fills rows and count: one more than audit_page_rows where there is more. `before` is the number of the last row of the page
+ * before, INT64_MAX: the newest. What is wrong with the days is view->error. */
+enum { audit_page_rows = 100 };
+struct request;
+int audit_find(struct request *request, struct audit_view *view, int64_t before);
+
 #endif

@@ -13,15 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a form brought. */
-struct input {
-	struct leaderboard_settings settings;
-	struct quota quotas[quota_modes];
-	struct fileset upload, stock;
-	struct task *task;             /* NULL: no zip was chosen */
-	struct task_faults faults;
-};
-
 struct actor actor_of(const struct request *request)
 {
 	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
@@ -115,26 +106,26 @@ static void read_gpus(struct request *request, struct leaderboard_settings *sett
 		settings->gpus[settings->gpu_count++] = word;
 }
 
-static int read_task(struct request *request, struct input *input, bool required)
+int leaderboard_read_zip(struct request *request, const char *field, bool required, struct leaderboard_input *input)
 {
-	const struct upload *upload = request_upload(request, "task");
+	const struct upload *upload = request_upload(request, field);
 	if (!upload)
-		return required ? fail_field(request->error, "task", "Choose the zip with the task.") : 0;
+		return required ? fail_field(request->error, field, "Choose the zip with the task.") : 0;
 	input->upload = fileset_make(request->arena);
 	input->stock = stock_fileset(request->arena);
 	int rc = fileset_from_zip(&input->upload, upload->bytes, upload->length, request->error);
 	if (rc == ERROR_INPUT || rc == ERROR_LIMIT || rc == ERROR_CONFLICT) {
-		snprintf(request->error->field, sizeof request->error->field, "task");
+		snprintf(request->error->field, sizeof request->error->field, "%s", field);
 		return request->error->code = ERROR_INPUT;
 	}
 	if (!rc && task_check(request->arena, &input->upload, &input->stock, &input->task, &input->faults))
-		rc = fail_field(request->error, "task", "The zip was read, but the task in it cannot be used:");
+		rc = fail_field(request->error, field, "The zip was read, but the task in it cannot be used:");
 	return rc;
 }
 
-static int read_input(struct request *request, const struct leaderboard *leaderboard, struct input *input)
+static int read_input(struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
 {
-	*input = (struct input){ .settings = {
+	*input = (struct leaderboard_input){ .settings = {
 		.name = request_form_or(request, "name", ""), .accepting = request_form_flag(request, "accepting"),
 		.sources_public_after_deadline = request_form_flag(request, "sources_public"),
 		.hidden = strcmp(request_form_or(request, "visibility", ""), "hidden") == 0,
@@ -145,7 +136,7 @@ static int read_input(struct request *request, const struct leaderboard *leaderb
 	int rc = read_deadline(request, leaderboard, &input->settings.deadline_ms);
 	if (!rc)
 		rc = read_quotas(request, input->quotas);
-	return rc ? rc : read_task(request, input, !leaderboard);
+	return rc ? rc : leaderboard_read_zip(request, "task", !leaderboard, input);
 }
 
 /* ---- showing the form ---- */
@@ -216,7 +207,7 @@ static int show_form(struct request *request, struct leaderboard_form *form, con
 }
 
 /* The form again, as it was typed, with its sentence. Other errors are the router's. */
-static int show_again(struct request *request, const struct leaderboard *leaderboard, const struct input *input, int rc)
+static int show_again(struct request *request, const struct leaderboard *leaderboard, const struct leaderboard_input *input, int rc)
 {
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT && rc != ERROR_LIMIT)
 		return rc;
@@ -241,7 +232,7 @@ int page_leaderboard_new(struct request *request)
 
 int action_leaderboard_new(struct request *request)
 {
-	struct input input;
+	struct leaderboard_input input;
 	struct actor actor = actor_of(request);
 	int rc = read_input(request, NULL, &input);
 	if (!rc)
@@ -297,7 +288,7 @@ int page_leaderboard_edit(struct request *request)
 int action_leaderboard_edit(struct request *request)
 {
 	struct leaderboard leaderboard;
-	struct input input;
+	struct leaderboard_input input;
 	struct actor actor = actor_of(request);
 	int rc = leaderboard_of_admin(request, &leaderboard);
 	if (rc)

@@ -22,6 +22,18 @@ struct quota_field {
 	const char *site;                     /* what holds where they are empty: "20 in 24 hours", "no limit" */
 };
 
+/* What is to become of a leaderboard, with the task that was uploaded. */
+struct leaderboard_input {
+	struct leaderboard_settings settings;
+	struct quota quotas[quota_modes];
+	struct fileset upload, stock;
+	struct task *task;             /* NULL: no zip was chosen */
+	struct task_faults faults;
+};
+
+/* Reads the zip in the field of this name. ERROR_INPUT with that field; where the task is at fault, input->faults say how. */
+int leaderboard_read_zip(struct request *request, const char *field, bool required, struct leaderboard_input *input);
+
 struct leaderboard_form {
 	const struct leaderboard *leaderboard; /* NULL: a new one */
 	const char *name, *deadline, *gpu_other; /* as typed */

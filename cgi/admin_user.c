@@ -1,14 +1,14 @@
 /* Users: their roles, bans, links to choose a password, and accounts that an admin makes for others. */
 #include "cgi/admin.h"
 
+#include "cgi/admin_leaderboard.h"
 #include "cgi/confirmation.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
-#include "lib/comparison.h"
 #include "lib/password_link.h"
-#include "lib/plural.h"
 #include "lib/scope.h"
 #include "lib/text.h"
+#include "lib/user_change.h"
 #include "templates/admin_users.h"
 
 #include <sodium.h>
@@ -76,52 +76,6 @@ static int write_audit(struct database *db, const struct user_change *change, co
 	return audit(db, request->viewer.id, request->viewer.name, request->address, action, change->user->name, detail, error);
 }
 
-static int store_role(struct database *db, void *context, struct error *error)
-{
-	const struct user_change *change = context;
-	const char *detail = arena_printf(change->request->arena, "role: %s, was %s", role_name(change->role), change->user->role);
-	int rc = user_lock_admin(db, change->request->viewer.id, error);
-	if (!rc)
-		rc = user_set_role(db, change->user->id, change->role, error);
-	return rc ? rc : write_audit(db, change, "user.role", detail, error);
-}
-
-static const struct statement BAN = COMMAND("UPDATE users SET banned_at = COALESCE(banned_at, UTC_TIMESTAMP(3)) WHERE id = ?");
-static const struct statement UNBAN = COMMAND("UPDATE users SET banned_at = NULL WHERE id = ?");
-static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
-static const struct statement END_LINKS = COMMAND("DELETE FROM password_links WHERE user_id = ?");
-static const struct statement CANCEL_JOBS = COMMAND(
-	"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'cancelled', j.verdict = 'cancelled', "
-	"j.reason = 'The account was banned before the job began.', j.finished_at = UTC_TIMESTAMP(3) "
-	"WHERE s.user_id = ? AND j.state = 'queued'");
-
-static int store_ban(struct database *db, void *context, struct error *error)
-{
-	const struct user_change *change = context;
-	int64_t id = change->user->id;
-	int rc = user_lock_admin(db, change->request->viewer.id, error);
-	if (!rc)
-		rc = database_execute(db, &BAN, error, "i", id);
-	if (!rc)
-		rc = database_execute(db, &END_SESSIONS, error, "i", id);
-	if (!rc)
-		rc = database_execute(db, &CANCEL_JOBS, error, "i", id);
-	const char *detail = arena_printf(change->request->arena, "banned; %s cancelled, every session ended",
-		plural(change->request->arena, (int64_t)database_affected(db), "queued job"));
-	if (!rc)
-		rc = database_execute(db, &END_LINKS, error, "i", id);
-	if (!rc)
-		rc = comparison_withdraw_user(db, id, error);
-	return rc ? rc : write_audit(db, change, "user.ban", detail, error);
-}
-
-static int store_unban(struct database *db, void *context, struct error *error)
-{
-	const struct user_change *change = context;
-	int rc = database_execute(db, &UNBAN, error, "i", change->user->id);
-	return rc ? rc : write_audit(db, change, "user.unban", "may log in and submit again", error);
-}
-
 /* What a user may do afterwards, and what not any more. */
 static struct confirmation question_about_role(const struct user_change *change)
 {
@@ -150,13 +104,16 @@ static int change_role(struct user_change *change, struct users_view *view)
 		view->asks = true;
 		return confirmation_ask(request, &question);
 	}
-	return database_transaction(request->db, store_role, change, request->error);
+	struct actor actor = actor_of(request);
+	return user_change_role(request->db, request->arena, change->user, change->role, &actor, request->error);
 }
 
 static int unban(struct user_change *change, struct users_view *view)
 {
 	(void)view;
-	return database_transaction(change->request->db, store_unban, change, change->request->error);
+	struct request *request = change->request;
+	struct actor actor = actor_of(request);
+	return user_unban(request->db, request->arena, change->user, &actor, request->error);
 }
 
 /* ---- links ---- */
@@ -189,17 +146,10 @@ static const struct user_action {
 	{ "role", change_role }, { "unban", unban }, { "link", make_link },
 };
 
-/* Otherwise the last admin could lock everybody out. */
 static int find_other(struct request *request, const char *name, struct user *user)
 {
-	int rc = text_is_user_name(name) ? user_by_name(request->db, request->arena, name, user, request->error)
-		: fail(request->error, ERROR_NOT_FOUND, "There is no such user.");
-	if (!rc && user->id == request->viewer.id)
-		rc = fail(request->error, ERROR_INPUT, "You cannot change your own account here; ask another admin, "
-			"and change your password on your account's page.");
-	if (!rc && user->deleted_at_ms != TIME_NULL)
-		rc = fail(request->error, ERROR_CONFLICT, "The user has deleted this account, so there is nothing to change.");
-	return rc;
+	struct actor actor = actor_of(request);
+	return user_find_other(request->db, request->arena, name, &actor, user, request->error);
 }
 
 static int run_user_action(struct request *request, struct users_view *view)
@@ -317,7 +267,7 @@ int page_admin_ban(struct request *request)
 int action_admin_ban(struct request *request)
 {
 	struct user user;
-	struct user_change change = { .request = request, .user = &user };
+	struct actor actor = actor_of(request);
 	int rc = find_other(request, request->path_parameters[0], &user);
 	if (rc)
 		return rc;
@@ -326,6 +276,6 @@ int action_admin_ban(struct request *request)
 		request->status = 422;
 		return show_ban(request, &user);
 	}
-	rc = database_transaction(request->db, store_ban, &change, request->error);
+	rc = user_ban(request->db, request->arena, &user, &actor, request->error);
 	return rc ? rc : redirect(request, "/admin/users?done=1");
 }

@@ -124,14 +124,15 @@ int page_admin_announcements(struct request *request)
 static const struct statement PUT = COMMAND(
 	"INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) VALUES (?, ?, COALESCE(?, UTC_TIMESTAMP(3)), ?, ?)");
 
-struct making { struct request *request; const struct announcements_view *view; int64_t leaderboard_id, from_ms, until_ms; };
+struct making { struct request *request; const struct announcements_view *view; int64_t leaderboard_id, from_ms, until_ms, id; };
 
 static int store(struct database *db, void *context, struct error *error)
 {
-	const struct making *making = context;
+	struct making *making = context;
 	const struct viewer *viewer = &making->request->viewer;
 	const char *leaderboard = making->view->leaderboard;
 	int rc = database_execute(db, &PUT, error, "istts", making->leaderboard_id, making->view->text, making->from_ms, making->until_ms, viewer->name);
+	making->id = (int64_t)database_insert_id(db);
 	return rc ? rc : audit(db, viewer->id, viewer->name, making->request->address, "announcement.make",
 		*leaderboard ? leaderboard : "the whole site", making->view->text, error);
 }
@@ -174,11 +175,25 @@ static int check(struct request *request, struct making *making)
 	return rc;
 }
 
-static int make(struct request *request, const struct announcements_view *view)
+int announcement_make(struct request *request, const struct announcements_view *view, int64_t *id)
 {
 	struct making making = { .request = request, .view = view };
 	int rc = check(request, &making);
-	return rc ? rc : database_transaction(request->db, store, &making, request->error);
+	if (!rc)
+		rc = database_transaction(request->db, store, &making, request->error);
+	*id = making.id;
+	return rc;
+}
+
+int announcement_find(struct request *request, int64_t id, struct announcement *one)
+{
+	int rc = database_row(request->db, request->arena, &ONE, one, request->error, "i", id);
+	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no such announcement.") : rc;
+}
+
+int announcements_list(struct request *request, struct announcement **rows, size_t *count)
+{
+	return database_rows(request->db, request->arena, &LISTED, rows, count, request->error, "i", (int64_t)most_listed);
 }
 
 /* ---- ending one ---- */
@@ -186,11 +201,14 @@ static int make(struct request *request, const struct announcements_view *view)
 static const struct statement END = COMMAND(
 	"UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? AND COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
 
+struct ending { struct request *request; int64_t id; };
+
 static int end_body(struct database *db, void *context, struct error *error)
 {
-	struct request *request = context;
+	const struct ending *ending = context;
+	struct request *request = ending->request;
 	struct announcement one;
-	int64_t id = strtoll(request_form_or(request, "id", ""), NULL, 10);
+	int64_t id = ending->id;
 	int rc = database_row(db, request->arena, &ONE, &one, error, "i", id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "There is no such announcement.");
@@ -202,16 +220,23 @@ static int end_body(struct database *db, void *context, struct error *error)
 		one.leaderboard ? one.leaderboard : "the whole site", one.text, error);
 }
 
+int announcement_end(struct request *request, int64_t id)
+{
+	struct ending ending = { request, id };
+	return database_transaction(request->db, end_body, &ending, request->error);
+}
+
 /* It does not come back, but it can be made once more. */
 static int end_one(struct request *request, bool *asked)
 {
 	struct announcement one;
 	struct confirmation question = { .title = "End this announcement?", .section = "admin", .button = "End it now", .back = "/admin/announcements" };
+	int64_t id = strtoll(request_form_or(request, "id", ""), NULL, 10);
 	if (confirmation_given(request, &question))
-		return database_transaction(request->db, end_body, request, request->error);
-	int rc = database_row(request->db, request->arena, &ONE, &one, request->error, "i", strtoll(request_form_or(request, "id", ""), NULL, 10));
+		return announcement_end(request, id);
+	int rc = announcement_find(request, id, &one);
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no such announcement.") : rc;
+		return rc;
 	*asked = true;
 	confirmation_says(request, &question, "“%s”", one.text);
 	confirmation_says(request, &question, "Nobody reads it on %s any more. It stays in this list, and cannot be begun again; a new one can be made.",
@@ -227,7 +252,8 @@ int action_admin_announcement(struct request *request)
 	};
 	const char *action = request_form_or(request, "action", "");
 	bool asked = false;
-	int rc = strcmp(action, "make") == 0 ? make(request, &view)
+	int64_t id;
+	int rc = strcmp(action, "make") == 0 ? announcement_make(request, &view, &id)
 		: strcmp(action, "end") == 0 ? end_one(request, &asked)
 		: fail(request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 	if (asked)

@@ -22,6 +22,14 @@ struct announcements_view {
 	const char *field, *error;                     /* what was refused, or NULL */
 };
 
+/* By the viewer, with its entry in the audit log: what is in the view, and the end of one. The error's field is leaderboard, text,
+ * from or until; ERROR_CONFLICT where it has ended already. */
+int announcement_make(struct request *request, const struct announcements_view *view, int64_t *id);
+int announcement_end(struct request *request, int64_t id);
+int announcement_find(struct request *request, int64_t id, struct announcement *one);
+/* The newest first; the last hundred. */
+int announcements_list(struct request *request, struct announcement **rows, size_t *count);
+
 bool announcement_is_wrong(const struct announcements_view *view, const char *field);
 
 #endif

@@ -100,6 +100,15 @@ static const struct statement INVITES = SELECT(struct invite_row, INVITE_COLUMNS
 	"SELECT code, note, most_uses, uses, expires_at AS expires_at_ms, revoked_at AS revoked_at_ms, created_at AS created_at_ms "
 	"FROM invites WHERE created_by = ? ORDER BY id");
 
+struct webhook_row { const char *leaderboard, *name, *address, *form, *events; int64_t created_at_ms; };
+static const struct column WEBHOOK_COLUMNS[] = {
+	TEXT(struct webhook_row, leaderboard), TEXT(struct webhook_row, name), TEXT(struct webhook_row, address), TEXT(struct webhook_row, form),
+	TEXT(struct webhook_row, events), TIME(struct webhook_row, created_at_ms),
+};
+static const struct statement WEBHOOKS = SELECT(struct webhook_row, WEBHOOK_COLUMNS,
+	"SELECT l.name AS leaderboard, h.name, h.address, h.form, h.events, h.created_at AS created_at_ms "
+	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id WHERE h.created_by = ? ORDER BY h.id");
+
 struct announcement_row { const char *leaderboard, *text; int64_t from_ms, until_ms; };
 static const struct column ANNOUNCEMENT_COLUMNS[] = {
 	TEXT(struct announcement_row, leaderboard), TEXT(struct announcement_row, text), TIME(struct announcement_row, from_ms),
@@ -147,7 +156,7 @@ static const struct statement DONE_TO = SELECT(struct audit_row, AUDIT_COLUMNS,
 const struct export_section EXPORT_SECTIONS[] = {
 	{ "account", &ACCOUNT }, { "sessions", &SESSIONS }, { "password_links", &LINKS }, { "api_tokens", &TOKENS }, { "places", &PLACES },
 	{ "overtaken", &OVERTAKINGS }, { "seats", &SEATS }, { "removals", &REMOVALS }, { "days", &DAYS }, { "leaderboards_made", &MADE }, { "task_versions_made", &VERSIONS },
-	{ "dry_runs_started", &DRY_RUNS }, { "invites_made", &INVITES }, { "announcements_made", &ANNOUNCEMENTS },
+	{ "dry_runs_started", &DRY_RUNS }, { "invites_made", &INVITES }, { "webhooks_made", &WEBHOOKS }, { "announcements_made", &ANNOUNCEMENTS },
 	{ "rejudgings_made", &REJUDGINGS }, { "uploads", &UPLOADS }, { "audit_log_by_you", &DEEDS }, { "audit_log_about_you", &DONE_TO }, {0},
 };
 

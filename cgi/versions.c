@@ -46,7 +46,7 @@ static const struct statement PAIRS = SELECT(struct pair, PAIR_COLUMNS,
 	"WHERE b.task_version_id = ? AND a.sha256 IS NULL) p "
 	"LEFT JOIN blobs old ON old.sha256 = p.`before` LEFT JOIN blobs new ON new.sha256 = p.after ORDER BY p.role, p.path");
 
-static int read_versions(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count)
+int versions_read(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count)
 {
 	const char *name = request->path_parameters[0];
 	struct database_answer answers[COUNT(LIST_PARTS)] = {0};
@@ -84,7 +84,7 @@ int page_versions(struct request *request)
 	struct leaderboard leaderboard;
 	struct version_row *versions;
 	struct versions_view view = { .leaderboard = &leaderboard };
-	int rc = read_versions(request, &leaderboard, &versions, &view.count);
+	int rc = versions_read(request, &leaderboard, &versions, &view.count);
 	if (rc)
 		return rc;
 	view.versions = versions;
@@ -140,7 +140,7 @@ int page_version_diff(struct request *request)
 	struct leaderboard leaderboard;
 	struct version_row *versions, from, to;
 	struct version_diff_view view = { .leaderboard = &leaderboard };
-	int rc = read_versions(request, &leaderboard, &versions, &view.count);
+	int rc = versions_read(request, &leaderboard, &versions, &view.count);
 	if (rc)
 		return rc;
 	view.versions = versions;
@@ -167,7 +167,7 @@ int page_switch(struct request *request)
 	struct version_row *versions;
 	size_t count;
 	struct switch_form form = { .leaderboard = &leaderboard };
-	int rc = read_versions(request, &leaderboard, &versions, &count);
+	int rc = versions_read(request, &leaderboard, &versions, &count);
 	if (!rc)
 		rc = find_version(request, &leaderboard, versions, count, leaderboard.version_number, &form.before);
 	if (!rc)

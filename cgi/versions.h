@@ -11,6 +11,10 @@ struct version_row {
 	int64_t files, submissions, ranked, waiting;
 };
 
+/* Of the leaderboard that the address names first, which the viewer may change; the newest version first. */
+struct request;
+int versions_read(struct request *request, struct leaderboard *leaderboard, struct version_row **versions, size_t *count);
+
 struct versions_view {
 	const struct leaderboard *leaderboard;
 	const struct version_row *versions; size_t count; /* the newest first */

@@ -17,7 +17,7 @@ static const char INSTEAD_OF_SOURCE[] = "This source was deleted together with i
 static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct account_extent, places), INTEGER(struct account_extent, kept), INTEGER(struct account_extent, deleted),
 	INTEGER(struct account_extent, unfinished), INTEGER(struct account_extent, tokens), INTEGER(struct account_extent, seats),
-	INTEGER(struct account_extent, leaderboards), INTEGER(struct account_extent, invites),
+	INTEGER(struct account_extent, leaderboards), INTEGER(struct account_extent, invites), INTEGER(struct account_extent, webhooks),
 };
 static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLUMNS,
 	"SELECT COUNT(r.submission_id) AS places, COUNT(DISTINCT r.submission_id) AS kept, "
@@ -26,7 +26,8 @@ static const struct statement EXTENT = SELECT(struct account_extent, EXTENT_COLU
 	"(SELECT COUNT(*) FROM api_tokens t WHERE t.user_id = u.id) AS tokens, "
 	"(SELECT COUNT(*) FROM leaderboard_members m WHERE m.user_id = u.id) AS seats, "
 	"(SELECT COUNT(*) FROM leaderboards l WHERE l.creator_id = u.id) AS leaderboards, "
-	"(SELECT COUNT(*) FROM invites i WHERE i.created_by = u.id) AS invites "
+	"(SELECT COUNT(*) FROM invites i WHERE i.created_by = u.id) AS invites, "
+	"(SELECT COUNT(*) FROM webhooks h WHERE h.created_by = u.id) AS webhooks "
 	"FROM users u LEFT JOIN ranking r ON r.user_id = u.id WHERE u.id = ? GROUP BY u.id");
 
 int account_extent(struct database *db, struct arena *arena, int64_t user_id, struct account_extent *extent,
@@ -95,9 +96,13 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM leaderboard_removals WHERE user_id = ?"),
 	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
+	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id WHERE h.created_by = ?"),
+	COMMAND("DELETE FROM webhooks WHERE created_by = ?"),
+	COMMAND("DELETE e, d FROM users u JOIN webhook_events e ON CONVERT(u.name USING utf8mb4) COLLATE utf8mb4_bin IN "
+		"(JSON_VALUE(e.data, '$.user'), JSON_VALUE(e.data, '$.user_before')) LEFT JOIN webhook_deliveries d ON d.event_id = e.id WHERE u.id = ?"),
 	/* What the pages count by name (struct rate_limit in cgi/). */
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as ', u.name), CONCAT('make tokens ', u.name), "
-		"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), CONCAT('delete account ', u.name), CONCAT('invite code ', u.name)) WHERE u.id = ?"),
+		"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), CONCAT('delete account ', u.name), CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name)) WHERE u.id = ?"),
 };
 
 /* Where the name stands beside what the user did; by number and name. */

@@ -21,6 +21,7 @@ struct account_extent {
 	int64_t unfinished;         /* jobs that wait or run, and are cancelled */
 	int64_t tokens, seats;
 	int64_t leaderboards, invites; /* that the user made, and that stay */
+	int64_t webhooks;           /* likewise, and that go */
 };
 
 /* What deleting the account would do now. */

@@ -50,9 +50,14 @@ static const struct key {
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even where there is a GPU"),
 	WHOLE_KEY(lease_ms, "30000", 1000, 600000, "how long a silent worker keeps its job"),
-	WHOLE_KEY(poll_ms, "200", 20, 60000, "how often an idle worker looks for jobs"),
+	WHOLE_KEY(poll_ms, "200", 20, 60000, "how often an idle worker looks for jobs, and podium-hooks for news"),
 	STRING_KEY(python, "", "interpreter of Python tasks; empty: the first that can import torch"),
 	STRING_KEY(nvcc, "", "CUDA compiler; empty: the one on the PATH or in /usr/local/cuda"),
+	WHOLE_KEY(webhook_senders, "4", 0, 64, "deliveries that podium-hooks makes at once; 0: none"),
+	STRING_KEY(webhook_allowed, "", "hosts and networks that webhooks may reach besides the internet"),
+	WHOLE_KEY(webhook_timeout_ms, "10000", 100, 60000, "how long the receiver of a webhook may take"),
+	WHOLE_KEY(webhook_retry_ms, "30000", 10, 3600000, "when it is tried again the first time; then twice as late each time"),
+	WHOLE_KEY(webhook_most_s, "86400", 1, 604800, "how long a delivery is tried before it is given up"),
 };
 
 static int set(struct config *config, const struct key *key, const char *value, const char *where, struct error *error)

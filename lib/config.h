@@ -36,6 +36,11 @@ struct config {
 	int64_t poll_ms;           /* how often an idle worker looks for jobs */
 	char python[256];          /* interpreter of Python tasks; empty: the first that can import torch */
 	char nvcc[256];            /* empty: nvcc on the PATH, then /usr/local/cuda/bin/nvcc */
+	int64_t webhook_senders;   /* deliveries that podium-hooks makes at once; 0: it makes none */
+	char webhook_allowed[512]; /* hosts and networks that webhooks may reach besides the internet (lib/network.h) */
+	int64_t webhook_timeout_ms;/* how long a receiver may take for its answer */
+	int64_t webhook_retry_ms;  /* after the first failure; it doubles with each further one */
+	int64_t webhook_most_s;    /* how long a delivery is tried again */
 };
 
 /* Fills `config` from the defaults, the file and the environment. */

@@ -6,6 +6,7 @@
 #include "lib/ranked_job.h"
 #include "lib/records.h"
 #include "lib/standing.h"
+#include "lib/webhook_event.h"
 
 #include <math.h>
 
@@ -122,7 +123,10 @@ static int insert(struct database *db, struct arena *arena, const struct ranked_
 		rc = settle(db, arena, job, &standing, error);
 	if (!rc && changed)
 		rc = tell_overtaken(db, &key, &standing, job->user_id, error);
-	return rc ? rc : note_change(db, job, &current, &standing, error);
+	if (!rc)
+		rc = note_change(db, job, &current, &standing, error);
+	/* One that ran again was told already. */
+	return rc || current.job_id == job->job_id ? rc : webhook_tell_ranked(db, job->job_id, error);
 }
 
 int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, struct error *error)

@@ -2,6 +2,7 @@
 
 #include "lib/arena.h"
 #include "lib/log.h"
+#include "lib/webhook_event.h"
 
 static const struct statement PUT = COMMAND(
 	"UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
@@ -84,8 +85,10 @@ static int give_back_body(struct database *db, void *context, struct error *erro
 		rc = database_row(db, arena, &LOSSES, &losses, error, "i", job);
 	if (rc)
 		return rc;
-	if (losses.lost_gpus + 1 >= quarantine_most_lost)
-		return database_execute(db, &FAIL, error, "si", giving->reason, job);
+	if (losses.lost_gpus + 1 >= quarantine_most_lost) {
+		rc = database_execute(db, &FAIL, error, "si", giving->reason, job);
+		return rc ? rc : webhook_tell_job(db, job, error);
+	}
 	rc = queue_release(db, giving->claim, error);
 	return rc ? rc : database_execute(db, &COUNT_LOSS, error, "si", giving->reason, job);
 }

@@ -2,6 +2,7 @@
 
 #include "lib/job.h"
 #include "lib/scope.h"
+#include "lib/webhook_event.h"
 
 /* ---- statements: claiming ---- */
 
@@ -214,9 +215,10 @@ int queue_let_go(struct database *db, const struct claim *claim, struct error *e
 /* The row is locked. */
 static int give_back_held(struct database *db, int64_t job_id, int64_t attempt, const char *reason, struct error *error)
 {
-	if (attempt >= job_most_attempts)
-		return database_execute(db, &FAIL, error, "si", reason, job_id);
-	return database_execute(db, &QUEUE_AGAIN, error, "isi", attempt, reason, job_id);
+	if (attempt < job_most_attempts)
+		return database_execute(db, &QUEUE_AGAIN, error, "isi", attempt, reason, job_id);
+	int rc = database_execute(db, &FAIL, error, "si", reason, job_id);
+	return rc ? rc : webhook_tell_job(db, job_id, error);
 }
 
 struct giving_back { const struct claim *claim; const char *reason; };

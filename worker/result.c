@@ -7,6 +7,7 @@
 #include "lib/text.h"
 #include "lib/verdict.h"
 #include "lib/wait.h"
+#include "lib/webhook_event.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -262,6 +263,8 @@ static int write_verdict(const struct writing *to, const json_t *event, struct e
 		rc = wait_keep(to->db, to->arena, to->claim->job_id, error);
 	if (!rc && is_comparison)
 		return write_ratio(to, event, error);
+	if (!rc && !is_rejudged)
+		rc = webhook_tell_job(to->db, to->claim->job_id, error);
 	return rc || isnan(score_ns) || objection || is_rejudged ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
 }
 

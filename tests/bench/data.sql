@@ -134,6 +134,11 @@ INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by)
   SELECT IF(seq = 0, NULL, @leaderboard + seq - 1), 'We measure the pages today.', @now - INTERVAL 1 DAY,
   IF(seq > 2, @now - INTERVAL 1 HOUR, NULL), 'admin' FROM seq_0_to_40;
 INSERT INTO invites (code, note, most_uses, created_by) SELECT CONCAT('BENCH-', seq), CONCAT('class ', seq), 30, @admin FROM seq_1_to_200;
+INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, state, created_by)
+  SELECT IF(seq < 21, @leaderboard, NULL), CONCAT('channel ', seq), 'https://chat.invalid/', 'json', 'record,ranked', '', 'paused', @admin FROM seq_1_to_40;
+INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'ranked', @leaderboard, '{}' FROM seq_1_to_3000;
+INSERT INTO webhook_deliveries (webhook_id, event_id, state, attempts, status, sentence, tried_at)
+  SELECT h.id, e.id, IF(e.id % 100, 'delivered', 'waiting'), 1, 204, 'The receiver answered 204.', @now FROM webhooks h JOIN webhook_events e;
 INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id)
   SELECT @first_user + seq, l.id, l.task_version_id, 'H200', @first_user + 1
   FROM seq_2_to_300 JOIN leaderboards l ON l.id = @leaderboard WHERE seq < @users;
@@ -157,5 +162,6 @@ INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at
   SELECT s.task_version_id, j.gpu, s.mode, '4000', 4000, MAX(j.finished_at)
   FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE s.id >= @first AND j.finished_at IS NOT NULL
   GROUP BY s.task_version_id, j.gpu, s.mode;
+INSERT IGNORE INTO webhook_told (leaderboard_id, is_open) SELECT id, deadline IS NULL OR deadline > @now FROM leaderboards;
 DROP FUNCTION one_of;
 ANALYZE TABLE users, sessions, blobs, leaderboards, submissions, jobs, stages, measurements, comparisons, audit_log, job_times, user_days;

@@ -145,6 +145,15 @@ INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) VAL
   (@board, 'The task has a second version.', UTC_TIMESTAMP(3), '2090-01-01', '${CREATOR}'), (NULL, 'An older one.', '2020-01-01', '2020-01-02', 'admin');
 INSERT INTO invites (code, note, most_uses, uses, expires_at, revoked_at, created_by) SELECT CONCAT('code-of-a-class-', seq), IF(seq = 2, '', REPEAT('n', 80)), IF(seq % 2, 10, NULL), seq,
   IF(seq = 3, '2020-01-01', '2090-01-01'), IF(seq = 4, '2026-01-01', NULL), (SELECT id FROM users WHERE name = '${CREATOR}') FROM seq_1_to_4;
+INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, state, reason, failures, created_by)
+  SELECT l.id, CONCAT(REPEAT('w', 60), seq), CONCAT('https://', REPEAT('h', 60), '.invalid/x'), IF(seq % 2, 'json', 'discord'), 'record,ranked,job,opened,ended', '',
+    ELT(seq, 'paused', 'off', 'paused'), IF(seq = 2, CONCAT('The last 30 attempts failed. The last time: ', REPEAT('It did not answer. ', 20)), NULL), 30, u.id
+  FROM seq_1_to_3 JOIN leaderboards l ON l.name = '${LONG_BOARD}' JOIN users u ON u.id = l.creator_id;
+INSERT INTO webhooks (name, address, form, events, secret, created_by) SELECT 'everything', 'https://chat.invalid/', 'json', 'record', '', id FROM users WHERE name = 'admin';
+INSERT INTO webhook_events (event, leaderboard_id, data) SELECT ELT(seq % 3 + 1, 'record', 'job', 'ended'), id, '{}' FROM leaderboards JOIN seq_1_to_60 WHERE name = '${LONG_BOARD}';
+INSERT INTO webhook_deliveries (webhook_id, event_id, state, attempts, status, sentence, tried_at)
+  SELECT h.id, e.id, ELT(e.id % 4 + 1, 'waiting', 'delivered', 'failed', 'withheld'), e.id % 14, IF(e.id % 3, 404, NULL), REPEAT('The receiver answered 404. ', 1 + e.id % 9), UTC_TIMESTAMP(3)
+  FROM webhooks h JOIN webhook_events e WHERE h.leaderboard_id IS NOT NULL;
 INSERT INTO invite_leaderboards SELECT i.id, l.id FROM invites i, leaderboards l WHERE l.name IN ('closed_one', '${LONG_BOARD}');
 INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'closed_one' AND (u.name = '${LONG_USER}' OR u.id % 3 = 0);
 INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l, users u WHERE l.name = 'closed_one' AND u.name <> '${LONG_USER}' AND u.id % 3 = 1;
@@ -251,6 +260,7 @@ export async function fill() {
 	[ids.own, ids.other, ids.comparison, ids.rejudging] = sql(HISTORY)[0].map(Number);
 	ids.rejudged = Number(sql(`SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = ${ids.rejudging}`)[0][0]);
 	ids.artifact = Number(sql(REVIEW(ids.first))[0][0]);
+	ids.hooks = sql('SELECT id FROM webhooks WHERE leaderboard_id IS NOT NULL ORDER BY id').map(([id]) => Number(id));
 	ids.running = ids.first + 10;
 	ids.queued = ids.first + 11;
 	await addDraft(admin);

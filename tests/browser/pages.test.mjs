@@ -36,7 +36,7 @@ const ROLES = {
 
 // Data for programs, files and pictures.
 const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom', '/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
-	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
+	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz'];
 
 // Only these roles see it, of those that the router lets in.
@@ -44,7 +44,7 @@ const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
 const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'], OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
 
 const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py', '/language/cu', '/judge', '/account', '/account/sessions', '/account/tokens', '/device',
-	'/account/data', '/account/delete', `/user/${LONG_USER}`, ...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin', '/admin/leaderboards/new', '/admin/invites',
+	'/account/data', '/account/delete', `/user/${LONG_USER}`, ...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin', '/admin/leaderboards/new', '/admin/invites', '/admin/hooks',
 	'/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions', '/admin/announcements', '/admin/rejudgings', '/admin/users', '/admin/audit'];
 
 const crowd = (rest) => `/leaderboard/${CROWD}${rest}`, long = (rest) => `/leaderboard/${LONG_BOARD}${rest}`;
@@ -59,11 +59,11 @@ const FULL = (ids) => [...EMPTY,
 	...only(AUTHOR, ...Array.from({ length: 11 }, (_, i) => `/submission/${ids.first + 1 + i}`), crowd(`/submit?from=${ids.own}`), `/submission/${ids.queued}/cancel`, `/submission/${ids.own}/withdraw`, `/submission/${ids.own}/note`, '/mine?mode=test',
 		`/compare?a=${ids.own}&b=${ids.queued}`),
 	`/compare?a=${ids.own}&b=${ids.other}`, `/comparison/${ids.comparison}`, '/user/participant7', ids.link, `/join?code=code-of-a-class-2`,
-	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone', 'dryrun'].map((page) => `/admin${long(`/${page}`)}`),
+	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone', 'dryrun', 'hooks'].map((page) => `/admin${long(`/${page}`)}`),
 	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`, `/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
 	`/admin/host/${LONG_WORKER}`, `/admin/submission/${ids.own}`, `/admin/submission/${ids.first}`, `/admin/device/${LONG_WORKER}/${DEVICE}`,
 	`/admin/rejudgings/${ids.rejudging}`, `/admin/rejudgings/${ids.rejudging}/${ids.rejudged}`, `/admin/users/${LONG_USER}/ban`, '/admin/users?page=2', '/admin/users?q=nobody-is-called-this', '/admin/audit?who=nobody',
-	`/admin/submissions?user=${LONG_USER}`];
+	`/admin/submissions?user=${LONG_USER}`, ...ids.hooks.map((id) => `/admin/hooks/${id}`)];
 
 function pathsOf(list, role) {
 	return list.map((one) => one.path ? one : { path: one }).filter(({ path, roles }) => {
@@ -75,7 +75,7 @@ function pathsOf(list, role) {
 
 scene('every address of the router has an example here', async () => {
 	assert.ok(ROUTES.length > 60, `${ROUTES.length} addresses were read`);
-	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7, comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0' };
+	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7, comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0', hooks: [1] };
 	const shown = new Set(FULL(ids).map((one) => routeOf(one.path ?? one).pattern)), patterns = ROUTES.map(({ pattern }) => pattern);
 	assert.deepEqual(patterns.filter((pattern) => !shown.has(pattern) && !NO_PAGES.includes(pattern)), []);
 	assert.deepEqual(NO_PAGES.filter((pattern) => !patterns.includes(pattern) || shown.has(pattern)), []);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { axeFaults, overflow, structureFaults } from './checks.mjs';
-import { closeBrowser, createLeaderboard, EVAL, logInAsAdmin, register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
+import { closeBrowser, createLeaderboard, EVAL, fillAndSend, logInAsAdmin, register, RUN_LIMIT_MS, scene, taskZip } from './visitor.mjs';
 
 after(closeBrowser);
 
@@ -128,6 +128,31 @@ benchmarks: [{number: 4444}]
 		faults.push(...await owes(admin, path));
 	assert.deepEqual(faults, []);
 });
+
+for (const scripts of [true, false])
+	scene(`a webhook is made, tried, paused and deleted${scripts ? '' : ' without scripts'}`, async (come) => {
+		const admin = await come({ scripts }), name = `hooks_${scripts}`;
+		await logInAsAdmin(admin);
+		await createLeaderboard(admin, name);
+		await admin.goto(`/admin/leaderboard/${name}/publishing`);
+		await admin.getByRole('link', { name: 'Webhooks', exact: true }).click();
+		await fillAndSend(admin, { Name: 'our chat', Address: 'https://127.0.0.1/' }, 'Make the webhook');
+		await admin.getByText('127.0.0.1 is this machine itself').waitFor();
+		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Make the webhook');
+		await admin.getByText(/^whsec_/).waitFor();
+		assert.deepEqual(await owes(admin), []);
+		await admin.getByRole('button', { name: 'Send a test' }).click();
+		await admin.getByText('localhost leads to this machine itself, where webhooks do not reach.').waitFor();
+		assert.equal(await admin.getByText(/whsec_|secret-path/).count(), 0);
+		assert.deepEqual(await owes(admin), []);
+		await admin.getByRole('button', { name: 'Pause' }).click();
+		await admin.getByRole('button', { name: 'Pause it' }).click();
+		await admin.getByText('It is paused, and hears of nothing until it is resumed.').waitFor();
+		await admin.getByRole('button', { name: 'Delete' }).click();
+		await admin.getByLabel('To do it, type the webhook’s name').fill('our chat');
+		await admin.getByRole('button', { name: 'Delete the webhook' }).click();
+		await admin.getByText('There are no webhooks here.').waitFor();
+	});
 
 scene('a frozen, archived preview says so, and a deadline is told in the reader’s own zone', async (come) => {
 	const admin = await come({ zone: 'Europe/Berlin' });

@@ -92,6 +92,10 @@ ADDRESSES = [
 	("admin", "/admin/leaderboard/*/clone", "/admin/leaderboard/bench/clone"),
 	("admin", "/admin/leaderboard/*/dryrun", "/admin/leaderboard/bench/dryrun"),
 	("admin", "/admin/leaderboard/*/dryrun/status", "/admin/leaderboard/bench/dryrun/status"),
+	("admin", "/admin/leaderboard/*/hooks", "/admin/leaderboard/bench/hooks"),
+	("admin", "/admin/hooks", "/admin/hooks"),
+	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
+	("admin", "/admin/hooks/*/status", "/admin/hooks/{hook}/status"),
 	("admin", "/admin/invites", "/admin/invites"),
 	("admin", "/admin/sets/new", "/admin/sets/new"),
 	("admin", "/admin/sets/*", "/admin/sets/{upload}"),
@@ -201,7 +205,7 @@ class Crowd:
 			"submission": ranked + "r.position = 5", "other": ranked + "r.position = 6",
 			"own": ranked + "u.name = 'user1'", "own_other": passed + "j.score_ns IS NOT NULL ORDER BY s.id DESC LIMIT 1",
 			"waiting": passed + "j.state = 'queued' LIMIT 1", "comparison": "SELECT MIN(id) FROM comparisons",
-			"worker": "SELECT name FROM workers ORDER BY id LIMIT 1", "rejudging": "SELECT MAX(id) FROM rejudgings",
+			"hook": "SELECT MAX(id) FROM webhooks", "worker": "SELECT name FROM workers ORDER BY id LIMIT 1", "rejudging": "SELECT MAX(id) FROM rejudgings",
 			"rejudged": "SELECT MIN(id) FROM rejudged_jobs WHERE rejudging_id = (SELECT MAX(id) FROM rejudgings)",
 		}
 		numbers = {name: one(question)[0] for name, question in finding.items()}

@@ -317,6 +317,9 @@ def leave_traces():
 		INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number} FROM leaderboards WHERE name = 'small';
 		INSERT INTO invites (code, note, created_by) VALUES ('code-of-ada', 'for my class', {number});
+		INSERT INTO webhooks (name, address, form, events, secret, state, created_by) VALUES ('our chat', 'https://chat.example.org/x', 'json', 'job', 'whsec', 'paused', {number});
+		INSERT INTO webhook_events (event, data) VALUES ('job', '{{"user": "ada"}}'), ('record', '{{"user": "bob", "user_before": "ada"}}'), ('job', '{{"user": "bob"}}');
+		INSERT INTO webhook_deliveries (webhook_id, event_id, state) SELECT 987654, id, 'waiting' FROM webhook_events;
 		INSERT INTO announcements (text, from_at, until_at, made_by) VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
 		INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
 		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
@@ -349,6 +352,8 @@ def the_export_has_every_submission_with_its_source_and_nothing_of_others():
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
 	equal([(one["code"], one["note"]) for one in data["invites_made"]], [("code-of-ada", "for my class")])
+	equal([(one["name"], one["address"], one["leaderboard"]) for one in data["webhooks_made"]], [("our chat", "https://chat.example.org/x", None)])
+	lacks(json.dumps(data), "whsec")
 	equal([one["text"] for one in data["announcements_made"]], ["ada announces"])
 	equal([(one["action"], one["address"]) for one in data["audit_log_by_you"]], [("invite.create", "192.0.2.1")])
 	equal([(one["detail"], one["address"]) for one in data["audit_log_about_you"]], [("role: creator, was participant", None)])
@@ -528,6 +533,7 @@ def what_was_left_beside_is_gone_with_it_too():
 	equal(number_of("SELECT COUNT(*) FROM measurements WHERE report IS NOT NULL"), 0)
 	equal(sql("SELECT made_by, text FROM announcements"), [[f"deleted-user-{number}", "ada announces"]])
 	equal(sql("SELECT code, note FROM invites"), [["code-of-ada", ""]])
+	equal((number_of("SELECT COUNT(*) FROM webhooks"), sql("SELECT data FROM webhook_events")), (0, [['{"user": "bob"}']]))
 	equal([subject for (subject,) in sql("SELECT subject FROM rate_limits") if subject.endswith(" ada")], [])
 	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")

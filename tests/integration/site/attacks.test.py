@@ -66,14 +66,14 @@ def addresses_of_all():
 	"""Where one begins to look: every address of every submission, and all that lists them."""
 	numbers = [int(row[0]) for row in sql("SELECT id FROM submissions")]
 	yield from ("/", "/queue", "/queue/status", "/archive", "/submit", "/mine", "/account", "/account/sessions", "/account/tokens", "/account/export", "/admin",
-		"/admin/submissions", "/admin/users", "/admin/audit", "/admin/rejudgings", "/admin/announcements", "/admin/invites", "/admin/workers", "/admin/review", "/judge")
+		"/admin/submissions", "/admin/users", "/admin/audit", "/admin/rejudgings", "/admin/announcements", "/admin/invites", "/admin/hooks", "/admin/workers", "/admin/review", "/judge")
 	for name in NAMES:
 		yield f"/user/{name}"
 	for board in ("small", "frozen"):
 		for rest in ("", ".json?gpu=H200", ".csv?gpu=H200", ".atom", "/badge.svg", "/badge.svg?gpu=H200&user=eve", "/share.png", "/live", "?view=shapes", "?view=gpus",
 				"?view=live", "?user=eve", "?q=eve", "?mine=1", "/submit", "/mine", "/task", "/task/file/eval.py"):
 			yield f"/leaderboard/{board}{rest}"
-		for rest in ("edit", "publishing", "versions", "diff", "clone", "delete", "dryrun"):
+		for rest in ("edit", "publishing", "versions", "diff", "clone", "delete", "dryrun", "hooks"):
 			yield f"/admin/leaderboard/{board}/{rest}"
 	for number in numbers:
 		for rest in ("", "/status", "/source", "/cancel", "/withdraw", "/note"):
@@ -163,7 +163,7 @@ ODD = ["9223372036854775807", "9223372036854775808", "-1", "0", "999999999999999
 
 # What these forms do depends on a field, and each deed reads the others.
 ACTIONS = {"/admin/invites": ["make", "revoke"], "/admin/users": ["role", "link", "unban"], "/admin/workers": ["pause", "resume"], "/admin/announcements": ["make", "end"],
-	"/admin/submission/*": ["hold", "note"], "/admin/review": ["release", "reject"], "/admin/leaderboard/*/publishing": ["save", "remove", "readmit"]}
+	"/admin/submission/*": ["hold", "note"], "/admin/review": ["release", "reject"], "/admin/leaderboard/*/publishing": ["save", "remove", "readmit"], "/admin/hooks/*": ["test", "pause", "resume", "change"]}
 
 
 def parameter_names():
@@ -337,6 +337,7 @@ def check_hostile(address, answer):
 def hostile_text_that_is_stored_anywhere_runs_nowhere():
 	ok(ada.post("/account/tokens", [("name", HOSTILE[:60]), ("days", "30"), ("scope", "read")]))
 	ok(carl.post("/admin/invites", [("action", "make"), ("leaderboard", "small"), ("note", HOSTILE[:79])]))
+	ok(carl.post("/admin/leaderboard/small/hooks", [("name", HOSTILE[:60]), ("address", "https://chat.example.org/"), ("form", "json"), ("event", "ended")]))
 	ok(admin.post("/admin/announcements", [("action", "make"), ("text", HOSTILE)]))
 	ok(admin.post("/admin/rejudgings", [("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")]))
 	make_everything_hostile()

@@ -23,12 +23,12 @@ ASKS = {
 	"/admin/leaderboard/*/publishing": "here", "/admin/review": "here", "/admin/submission/*": "here", "/admin/users": "here", "/admin/workers": "here",
 	"/submission/*/cancel": "here",
 	"/submission/*/withdraw": "participants", "/account/delete": "account", "/admin/leaderboard/*/delete": "site", "/admin/leaderboard/*/switch": "versions",
-	"/admin/rejudgings/*": "rejudging", "/admin/users/*/ban": "users", "/admin/sets/*": "sets",
+	"/admin/hooks/*": "webhooks", "/admin/rejudgings/*": "rejudging", "/admin/users/*/ban": "users", "/admin/sets/*": "sets",
 }
 LOSES_NOTHING = {
 	"/submit", "/leaderboard/*/submit", "/submission/*/restore", "/submission/*/note", "/join", "/register", "/login", "/logout", "/password/*",
 	"/account/password", "/account/tokens", "/account/overtaken", "/device", "/admin/gpus/release", "/admin/leaderboards/new", "/admin/leaderboard/*/edit",
-	"/admin/leaderboard/*/clone", "/admin/leaderboard/*/dryrun", "/admin/sets/new", "/admin/rejudgings", "/admin/users/invite",
+	"/admin/leaderboard/*/hooks", "/admin/hooks", "/admin/leaderboard/*/clone", "/admin/leaderboard/*/dryrun", "/admin/sets/new", "/admin/rejudgings", "/admin/users/invite",
 }
 
 

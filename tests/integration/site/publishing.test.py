@@ -61,6 +61,8 @@ def what_the_tests_need_is_made():
 	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
 	make_board(carl, "small")
 	made["ada"], made["bob"] = submit(ada, 3000.0), submit(bob, 5000.0)
+	made["hook"] = ok(carl.post("/admin/leaderboard/small/hooks", [("name", "small talk"), ("address", "https://small.example/"), ("form", "json"),
+		("event", "ended")])).location.rsplit("/", 1)[1]
 	equal(ranking(), [("ada", 1), ("bob", 2)])
 	equal(value("SELECT visibility FROM leaderboards WHERE name = 'small'"), "public")
 
@@ -104,6 +106,9 @@ ITS_OWN = {
 	"/admin/leaderboard/*/dryrun": ["/admin/leaderboard/small/dryrun"],
 	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
+	"/admin/leaderboard/*/hooks": ["/admin/leaderboard/small/hooks"],
+	"/admin/hooks/*": ["/admin/hooks/{hook}"],
+	"/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
 }
 ELSEWHERE = {
 	"/": ["/"], "/submit": ["/submit"], "/user/*": ["/user/ada", "/user/bob"], "/queue": ["/queue"], "/mine": ["/mine"], "/queue/status": ["/queue/status"],
@@ -115,7 +120,7 @@ ELSEWHERE = {
 	"/admin/host/*": ["/admin/host/none"], "/admin/workers": ["/admin/workers"], "/admin/review": ["/admin/review"],
 	"/admin/submissions": ["/admin/submissions"], "/admin/announcements": ["/admin/announcements"], "/admin/rejudgings": ["/admin/rejudgings"],
 	"/admin/rejudgings/*": ["/admin/rejudgings/1"], "/admin/rejudgings/*/*": ["/admin/rejudgings/1/1"], "/admin/device/*/*": ["/admin/device/none/H200"], "/password/*": ["/password/none"],
-	"/admin/users/*/ban": ["/admin/users/ada/ban"],
+	"/admin/users/*/ban": ["/admin/users/ada/ban"], "/admin/hooks": ["/admin/hooks"],
 	"/admin/users": ["/admin/users"], "/admin/audit": ["/admin/audit"], "/language/*": ["/language/py"],
 	"/language/*/*": ["/language/py/eval.py"], "/judge": ["/judge"], "/register": ["/register"], "/login": ["/login"], "/healthz": ["/healthz"],
 }

@@ -12,7 +12,7 @@ from instance import ROOT, Instance  # noqa: E402
 from small_task import case, done as ok, source_of, submit_source, task_zip, zip_of  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
-site = Instance(pretends=True)
+site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
 sql = site.sql
 PASSWORD = "a long password"
 TASK = """
@@ -50,6 +50,7 @@ AUTHOR_OR_ADMIN = rights("login", "ok", "403", "403", "403", "ok")
 SOURCE = rights("403", "ok", "403", "403", "403", "ok")
 CREATORS = rights("login", "403", "403", "ok", "ok", "ok")
 ITS_CREATOR = rights("login", "403", "403", "ok", "403", "ok")
+CREATOR_OR_NONE = rights("login", "403", "403", "ok", "404", "ok")
 THE_UPLOADER = rights("login", "403", "403", "ok", "404", "404")
 ADMINS = rights("login", "403", "403", "403", "403", "ok")
 
@@ -110,6 +111,10 @@ PAGES = {
 	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun/status": ("/admin/leaderboard/small/dryrun/status", ITS_CREATOR),
+	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", ITS_CREATOR),
+	"/admin/hooks": ("/admin/hooks", ADMINS),
+	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
+	"/admin/hooks/*/status": ("/admin/hooks/{hook}/status", CREATOR_OR_NONE),
 	"/admin/invites": ("/admin/invites", CREATORS),
 	"/admin/sets/new": ("/admin/sets/new", CREATORS),
 	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
@@ -150,6 +155,7 @@ def own(statement):
 OWN_SESSION = own("SELECT LOWER(HEX(LEFT(s.token_hash, 8))) FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.name = '{name}' AND s.user_agent = 'second'")
 OWN_TOKEN = own("SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'")
 FILE = [("task", "task.zip", small_zip("changed"))]
+HOOK = [("name", "ours"), ("address", "https://chat.example.org/"), ("form", "json"), ("event", "ended")]
 SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"), ("gpu", "H200")]
 
 # Each form as somebody who may would send it, so that it does something when it is not refused.
@@ -182,7 +188,10 @@ FORMS = {
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", [], ITS_CREATOR),
 	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", [("name", "twin")], ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", [], ITS_CREATOR),
-	"/admin/invites": ("/admin/invites", [("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")], rights("login", "403", "403", "ok", "404", "ok")),
+	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", HOOK, ITS_CREATOR),
+	"/admin/hooks": ("/admin/hooks", HOOK, ADMINS),
+	"/admin/hooks/*": ("/admin/hooks/{hook}", [("action", "delete"), ("confirm", "ours")], CREATOR_OR_NONE),
+	"/admin/invites": ("/admin/invites", [("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")], CREATOR_OR_NONE),
 	"/admin/sets/new": ("/admin/sets/new", [], CREATORS, [("set", "set.zip", set_zip())]),
 	"/admin/sets/*": ("/admin/sets/{set}", [("set", "{path}"), ("plan", "{plan}")], THE_UPLOADER),
 	"/admin/workers": ("/admin/workers", [("action", "resume"), ("worker", "{worker}"), ("device", "")], ADMINS),
@@ -205,8 +214,8 @@ def value(statement):
 
 # ---- the database before and after ----
 
-# The worker writes into these at any moment; what each request may count or note of a session does not matter either.
-BUSY = ["workers", "gpus", "device_vitals", "rate_limits"]
+# The worker and podium-hooks write into these at any moment; what each request may count or note of a session does not matter either.
+BUSY = ["workers", "gpus", "device_vitals", "rate_limits", "webhook_told", "webhook_events", "webhook_deliveries"]
 
 
 def tables():
@@ -267,6 +276,7 @@ def make_papers():
 	creator, admin = clients["creator"], clients["admin"]
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
+	made["hook"] = ok(creator.post("/admin/leaderboard/small/hooks", HOOK)).location.rsplit("/", 1)[1]
 	made["link"] = re.search(r"/password/(\w{64})", admin.post("/admin/users", [("action", "link"), ("user", "lost")]).text)[1]
 	made["set"] = ok(creator.post("/admin/sets/new", [], [("set", "set.zip", set_zip())])).location.rsplit("/", 1)[1]
 	page = creator.get(f"/admin/sets/{made['set']}").text

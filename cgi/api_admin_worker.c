@@ -1,0 +1,119 @@
+/* Workers and their devices: what they do, and keeping them from taking jobs. */
+#include "cgi/admin_leaderboard.h"
+#include "cgi/api_admin.h"
+#include "lib/fleet.h"
+#include "lib/gpu.h"
+
+#include <string.h>
+
+static const char *pause_name(int64_t pause)
+{
+	static const char *const names[] = { [PAUSE_NONE] = NULL, [PAUSE_DRAIN] = "drain", [PAUSE_PAUSE] = "pause", [PAUSE_QUARANTINE] = "quarantine" };
+	return pause >= 0 && pause <= PAUSE_QUARANTINE ? names[pause] : NULL;
+}
+
+static json_t *gpu_json(const struct fleet_device *device)
+{
+	int64_t pause = device->device_pause > device->worker_pause ? device->device_pause : device->worker_pause;
+	bool runs = device->submission_id != SQL_NULL_INTEGER;
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "uuid", device->uuid, "model", device->model, "product", device->product,
+		"state", fleet_state(device->online == 1, (enum pause)pause, runs), "pause", json_text(pause_name(device->device_pause)), "reason", json_text(device->reason),
+		"broken_at", json_moment(device->broken_at_ms), "submission", json_count(device->submission_id),
+		"progress", runs ? json_text(device->progress) : json_null());
+}
+
+/* A worker's devices stand together, from `first` on. */
+static json_t *worker_json(const struct fleet_device *devices, size_t count, size_t first)
+{
+	const struct fleet_device *worker = &devices[first];
+	json_t *gpus = json_array();
+	for (size_t i = first; i < count && devices[i].worker_id == worker->worker_id; i++)
+		if (devices[i].uuid)
+			json_array_append_new(gpus, gpu_json(&devices[i]));
+	return json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", worker->worker, "online", worker->online == 1, "seen_at", json_moment(worker->seen_at_ms),
+		"pause", json_text(pause_name(worker->worker_pause)), "gpus", gpus);
+}
+
+int api_admin_workers(struct request *request)
+{
+	struct fleet_device *devices;
+	size_t count;
+	int rc = fleet_list(request->db, request->arena, &devices, &count, request->error);
+	if (rc)
+		return rc;
+	json_t *items = json_array();
+	for (size_t i = 0; i < count; i++)
+		if (!i || devices[i].worker_id != devices[i - 1].worker_id)
+			json_array_append_new(items, worker_json(devices, count, i));
+	return respond_list(request, items, NULL);
+}
+
+/* The second `*` of the address is a device, where there is one. */
+static const char *device_of(const struct request *request)
+{
+	return request->path_parameters[1] ? request->path_parameters[1] : "";
+}
+
+static int stop(struct request *request, enum pause pause)
+{
+	struct actor actor = actor_of(request);
+	int64_t given_back;
+	int rc = fleet_pause(request->db, request->path_parameters[0], device_of(request), pause, &actor, &given_back, request->error);
+	return rc ? rc : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
+}
+
+static int resume(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	int rc = fleet_resume(request->db, request->path_parameters[0], device_of(request), &actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}
+
+int api_admin_worker_pause(struct request *request)
+{
+	return stop(request, PAUSE_PAUSE);
+}
+
+int api_admin_worker_drain(struct request *request)
+{
+	return stop(request, PAUSE_DRAIN);
+}
+
+int api_admin_worker_resume(struct request *request)
+{
+	return resume(request);
+}
+
+int api_admin_gpu_pause(struct request *request)
+{
+	return stop(request, PAUSE_PAUSE);
+}
+
+int api_admin_gpu_drain(struct request *request)
+{
+	return stop(request, PAUSE_DRAIN);
+}
+
+int api_admin_gpu_resume(struct request *request)
+{
+	return resume(request);
+}
+
+int api_admin_gpu_quarantine(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	const char *reason;
+	int64_t given_back;
+	int rc = api_text_or_nothing(request, "reason", &reason);
+	if (!rc)
+		rc = fleet_quarantine(request->db, request->path_parameters[0], device_of(request), reason, &actor, &given_back, request->error);
+	return rc ? rc : respond_json(request, json_pack("{s:I}", "queued_again", (json_int_t)given_back));
+}
+
+/* One that has stopped working; an admin's own quarantine is ended by resume. */
+int api_admin_gpu_release(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	int rc = gpu_release(request->db, device_of(request), &actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}

@@ -1,0 +1,209 @@
+#include "hooks/sending.h"
+
+#include "hooks/message.h"
+#include "lib/format.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+#include "lib/webhook_address.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { most_answer_bytes = 64 * 1024 };
+
+static inline void scope_curl(CURL **curl) { curl_easy_cleanup(*curl); }
+static inline void scope_headers(struct curl_slist **headers) { curl_slist_free_all(*headers); }
+#define cleanup_curl __attribute__((cleanup(scope_curl)))
+#define cleanup_headers __attribute__((cleanup(scope_headers)))
+
+struct exchange {
+	const struct config *config;
+	struct webhook_address address;
+	const char *refusal;          /* what was reached that may not be; NULL: nothing */
+	size_t answer_bytes;
+	bool is_cut;
+};
+
+/* ---- what libcurl asks ---- */
+
+/* Each address that is tried comes by here, whatever the name led to a moment ago. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct exchange *exchange = context;
+	const char *refusal = purpose == CURLSOCKTYPE_IPCXN ? webhook_address_refusal(&exchange->address, exchange->config->webhook_allowed, &address->addr)
+		: "no connection of ours";
+	if (refusal) {
+		exchange->refusal = refusal;
+		return CURL_SOCKET_BAD;
+	}
+	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static size_t count_bytes(struct exchange *exchange, size_t bytes)
+{
+	exchange->answer_bytes += bytes;
+	exchange->is_cut = exchange->answer_bytes > most_answer_bytes;
+	return exchange->is_cut ? 0 : bytes; /* 0: libcurl ends the exchange */
+}
+
+static size_t drop_body(char *bytes, size_t size, size_t count, void *context)
+{
+	(void)bytes;
+	return count_bytes(context, size * count);
+}
+
+static size_t drop_header(char *bytes, size_t size, size_t count, void *context)
+{
+	(void)bytes;
+	return count_bytes(context, size * count);
+}
+
+/* ---- asking ---- */
+
+static struct curl_slist *make_headers(const struct delivery *delivery, const struct buffer *body)
+{
+	message_signature signature;
+	char line[200];
+	struct curl_slist *headers = NULL;
+	message_sign(signature, delivery->secret, now_ms() / 1000, body);
+	headers = curl_slist_append(headers, "Content-Type: application/json");
+	headers = curl_slist_append(headers, "Accept:");
+	headers = curl_slist_append(headers, "Expect:");
+	snprintf(line, sizeof line, "Podium-Event: %s", delivery->event);
+	headers = curl_slist_append(headers, line);
+	snprintf(line, sizeof line, "Podium-Event-Id: %lld", (long long)delivery->event_id);
+	headers = curl_slist_append(headers, line);
+	snprintf(line, sizeof line, "Podium-Signature: %s", signature);
+	headers = curl_slist_append(headers, line);
+	if (!headers)
+		abort();
+	return headers;
+}
+
+static void set_limits(CURL *curl, struct exchange *exchange)
+{
+	const struct config *config = exchange->config;
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https"); /* http: where webhook_address_read has let it pass */
+	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(curl, CURLOPT_PROXY, "");
+	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+	curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	curl_easy_setopt(curl, CURLOPT_HTTPAUTH, 0L);
+	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(curl, CURLOPT_HTTP09_ALLOWED, 0L);
+	curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+	curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)config->webhook_timeout_ms);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)config->webhook_timeout_ms);
+	curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, exchange);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop_body);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, drop_header);
+	curl_easy_setopt(curl, CURLOPT_HEADERDATA, exchange);
+}
+
+/* ---- what it means ---- */
+
+/* What people know of HTTP's refusals, with what to do. */
+static const struct { long status; const char *advice; } ADVICE[] = {
+	{ 400, "it did not understand the message. Is the form the right one?" },
+	{ 401, "it wants to know who sends. Is the address complete?" },
+	{ 403, "it does not let Podium in. Is the address complete?" },
+	{ 404, "there is nothing at this address. Was the webhook deleted there?" },
+	{ 405, "it takes no POST at this address." },
+	{ 429, "it gets too much at once." },
+};
+
+static const char *advice_about(long status)
+{
+	for (size_t i = 0; i < COUNT(ADVICE); i++)
+		if (ADVICE[i].status == status)
+			return ADVICE[i].advice;
+	return status >= 500 ? "something is wrong there." : "Podium expects a status from 200 to 299.";
+}
+
+static void judge_status(struct outcome *outcome, long status)
+{
+	int length = snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver answered %ld", status);
+	char *rest = outcome->sentence + length;
+	size_t room = sizeof outcome->sentence - (size_t)length;
+	outcome->status = status;
+	if (status >= 200 && status < 300) {
+		outcome->kind = ARRIVED;
+		snprintf(rest, room, ".");
+	} else if (status == 410) {
+		outcome->kind = REFUSED_FOR_EVER;
+		snprintf(rest, room, ": it is gone for good.");
+	} else if (status >= 300 && status < 400)
+		snprintf(rest, room, ", a redirect, and Podium follows none; make a webhook with the address that it leads to.");
+	else
+		snprintf(rest, room, ": %s", advice_about(status));
+}
+
+static void judge_failure(struct outcome *outcome, const struct exchange *exchange, CURLcode code)
+{
+	const char *host = exchange->address.host;
+	if (exchange->refusal)
+		snprintf(outcome->sentence, sizeof outcome->sentence, "%.100s leads to %s, where webhooks do not reach.", host, exchange->refusal);
+	else if (exchange->is_cut)
+		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver's answer did not end.");
+	else if (code == CURLE_OPERATION_TIMEDOUT)
+		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver did not answer within %.1f s.", (double)exchange->config->webhook_timeout_ms / 1000);
+	else if (code == CURLE_COULDNT_RESOLVE_HOST)
+		snprintf(outcome->sentence, sizeof outcome->sentence, "There is no host named %.100s.", host);
+	else
+		snprintf(outcome->sentence, sizeof outcome->sentence, "The receiver could not be asked: %s.", curl_easy_strerror(code));
+}
+
+/* A status that came is an answer, whatever came behind it. */
+static void judge(struct outcome *outcome, const struct exchange *exchange, CURL *curl, CURLcode code)
+{
+	long status = 0;
+	curl_off_t wait_s = 0;
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s);
+	outcome->wait_ms = wait_s > 0 && wait_s < 86400 ? wait_s * 1000 : 0;
+	if (status >= 200 && (code == CURLE_OK || code == CURLE_WRITE_ERROR))
+		judge_status(outcome, status);
+	else
+		judge_failure(outcome, exchange, code);
+}
+
+static void exchange_with(struct exchange *exchange, const struct delivery *delivery, struct outcome *outcome)
+{
+	cleanup_curl CURL *curl = curl_easy_init();
+	cleanup_buffer struct buffer body = {0};
+	message_body(&body, delivery, exchange->config->public_url);
+	cleanup_headers struct curl_slist *headers = make_headers(delivery, &body);
+	if (!curl)
+		abort();
+	set_limits(curl, exchange);
+	curl_easy_setopt(curl, CURLOPT_URL, delivery->address);
+	curl_easy_setopt(curl, CURLOPT_USERAGENT, "Podium/" PODIUM_VERSION);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(curl, CURLOPT_POST, 1L);
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body.length);
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, buffer_string(&body));
+	judge(outcome, exchange, curl, curl_easy_perform(curl));
+}
+
+struct outcome send_delivery(const struct config *config, const struct delivery *delivery)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct exchange exchange = { .config = config };
+	struct outcome outcome = { .kind = FAILED, .status = SQL_NULL_INTEGER };
+	struct error error = {0};
+	/* What the operator allows may have changed since it was made. */
+	if (webhook_address_read(arena, delivery->address, config->webhook_allowed, &exchange.address, &error))
+		snprintf(outcome.sentence, sizeof outcome.sentence, "%.*s", (int)text_utf8_prefix(error.text, strnlen(error.text, sizeof outcome.sentence - 1)),
+			error.text);
+	else
+		exchange_with(&exchange, delivery, &outcome);
+	return outcome;
+}
