@@ -127,6 +127,7 @@ static int ask_for_token(struct session *session, const char *device_code, enum 
 		return rc;
 	problem = json_loadb(answer.body, answer.length, 0, NULL);
 	*state = state_of(problem);
+	session->status = *state == REFUSED ? 403 : session->status; /* whatever it says, nobody is signed in */
 	return *state == REFUSED ? rc : 0;
 }
 
