@@ -37,6 +37,8 @@ static int show_tokens(struct request *request, struct tokens_view *view)
 	struct page page = page_make(request, "API tokens", "account");
 	if (request_query(request, "revoked"))
 		page.notice = "The token was revoked. Programs that use it are refused from now on.";
+	if (request_query(request, "signed_in"))
+		page.notice = "The terminal was signed in. Its token is the first of the list; go on in the terminal.";
 	view->may_administer = request->viewer.role != ROLE_PARTICIPANT;
 	account_tokens_page(&request->body, &page, view);
 	return 0;

@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 
 /* https://fastcgi-archives.github.io/FastCGI_Specification.html, section 3.3. */
-enum { version = 1, type_stdout = 6, header_bytes = 8, most_content_bytes = 65528 };
+enum { version = 1, type_end = 3, type_stdout = 6, header_bytes = 8, most_content_bytes = 65528 };
 enum { most_records = 32 };
 
 /* Records that wait to be written: each a header and its content. */
@@ -44,12 +44,16 @@ static bool write_batch(struct batch *batch)
 	return true;
 }
 
+static void write_header(unsigned char *header, int type, int id, size_t length)
+{
+	memcpy(header, (unsigned char[header_bytes]){ version, (unsigned char)type, (unsigned char)(id >> 8), (unsigned char)id,
+		(unsigned char)(length >> 8), (unsigned char)length }, header_bytes);
+}
+
 static void add_record(struct batch *batch, const void *content, size_t length)
 {
 	unsigned char *header = batch->headers[batch->records];
-	const int id = batch->request->requestId;
-	memcpy(header, (unsigned char[header_bytes]){ version, type_stdout, (unsigned char)(id >> 8), (unsigned char)id,
-		(unsigned char)(length >> 8), (unsigned char)length }, header_bytes);
+	write_header(header, type_stdout, batch->request->requestId, length);
 	batch->parts[2 * batch->records] = (struct iovec){ header, header_bytes };
 	batch->parts[2 * batch->records + 1] = (struct iovec){ (void *)(uintptr_t)content, length };
 	batch->records++;
@@ -66,4 +70,38 @@ bool fastcgi_send(const FCGX_Request *request, const struct span *spans, size_t 
 			add_record(&batch, (const char *)spans[i].bytes + at, left < most_content_bytes ? left : most_content_bytes);
 		}
 	return write_batch(&batch);
+}
+
+/* ---- connections of one's own ---- */
+
+static void append_record(struct buffer *out, int type, int request_id, const void *content, size_t length)
+{
+	unsigned char header[header_bytes];
+	write_header(header, type, request_id, length);
+	buffer_append(out, header, sizeof header);
+	buffer_append(out, content, length);
+}
+
+void fastcgi_add(struct buffer *out, int request_id, const void *bytes, size_t length)
+{
+	for (size_t at = 0; at < length; at += most_content_bytes) {
+		size_t left = length - at;
+		append_record(out, type_stdout, request_id, (const char *)bytes + at, left < most_content_bytes ? left : most_content_bytes);
+	}
+}
+
+/* An empty record ends the output; the other says that the program did what it was asked for (sections 5.3 and 5.5). */
+void fastcgi_add_end(struct buffer *out, int request_id)
+{
+	static const unsigned char complete[8] = {0};
+	append_record(out, type_stdout, request_id, "", 0);
+	append_record(out, type_end, request_id, complete, sizeof complete);
+}
+
+int fastcgi_take(FCGX_Request *request)
+{
+	int connection = request->ipcFd;
+	FCGX_Free(request, 0);
+	request->ipcFd = -1;
+	return connection;
 }

@@ -169,19 +169,33 @@ static int read_urlencoded(struct request *request, size_t most_bytes)
 		&request->form_count, request->error);
 }
 
-static bool is_type(const char *content_type, const char *type)
+bool form_is_type(const struct request *request, const char *type)
 {
 	size_t length = strlen(type);
-	return strncasecmp(content_type, type, length) == 0 && strchr("; \t", content_type[length]);
+	return strncasecmp(request->body_type, type, length) == 0 && strchr("; \t", request->body_type[length]);
+}
+
+static int check_length(struct request *request, size_t most_bytes)
+{
+	if (request->body_length <= most_bytes)
+		return 0;
+	return fail(request->error, ERROR_LIMIT, "The form is larger than the %zu bytes that this page takes.", most_bytes);
+}
+
+int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body)
+{
+	int rc = check_length(request, most_bytes);
+	return rc ? rc : pump(request, most_bytes, feed_buffer, body);
 }
 
 int form_read(struct request *request, size_t most_bytes)
 {
-	if (request->body_length > most_bytes)
-		return fail(request->error, ERROR_LIMIT, "The form is larger than the %zu bytes that this page takes.", most_bytes);
-	if (is_type(request->body_type, "multipart/form-data"))
+	int rc = check_length(request, most_bytes);
+	if (rc)
+		return rc;
+	if (form_is_type(request, "multipart/form-data"))
 		return read_multipart(request, most_bytes);
-	if (is_type(request->body_type, "application/x-www-form-urlencoded"))
+	if (form_is_type(request, "application/x-www-form-urlencoded"))
 		return read_urlencoded(request, most_bytes);
 	return fail(request->error, ERROR_INPUT, "A form must be sent as multipart/form-data or application/x-www-form-urlencoded.");
 }

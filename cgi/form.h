@@ -14,4 +14,10 @@ char *form_decode_path(struct arena *arena, const char *text);
 /* Reads the body of a POST into request->form and request->uploads; at most `most_bytes`. */
 int form_read(struct request *request, size_t most_bytes);
 
+/* Reads a body of another kind as it is; ERROR_LIMIT where it has more than `most_bytes`. */
+int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body);
+
+/* Whether the body was sent as this type, such as application/json. */
+bool form_is_type(const struct request *request, const char *type);
+
 #endif

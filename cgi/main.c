@@ -4,12 +4,14 @@
 #include "cgi/form.h"
 #include "cgi/pulse.h"
 #include "cgi/router.h"
+#include "cgi/stream.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/user.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcgiapp.h>
 #include <getopt.h>
@@ -43,12 +45,35 @@ static size_t read_body(void *source, char *bytes, size_t size)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* A header of the client is the parameter HTTP_NAME (RFC 3875, section 4.1.18). */
+static const char *read_header(void *source, const char *name)
+{
+	const FCGX_Request *fcgi = source;
+	char key[80];
+	int length = snprintf(key, sizeof key, "HTTP_%s", name);
+	for (char *c = key; *c; c++)
+		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+	const char *value = length < (int)sizeof key ? FCGX_GetParam(key, fcgi->envp) : NULL;
+	return value && *value ? value : NULL;
+}
+
+static enum method method_of(const char *name)
+{
+	static const struct { const char *name; enum method method; } known[] = {
+		{ "GET", METHOD_GET }, { "HEAD", METHOD_GET }, { "POST", METHOD_POST }, { "PUT", METHOD_PUT }, { "PATCH", METHOD_PATCH },
+		{ "DELETE", METHOD_DELETE },
+	};
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strcmp(known[i].name, name) == 0)
+			return known[i].method;
+	return 0;
+}
+
 static void fill_request(struct request *request, FCGX_Request *fcgi)
 {
 	const char *method = parameter(fcgi, "REQUEST_METHOD");
 	request->is_head = strcmp(method, "HEAD") == 0;
-	request->method = request->is_head || strcmp(method, "GET") == 0 ? METHOD_GET
-		: strcmp(method, "POST") == 0 ? METHOD_POST : 0;
+	request->method = method_of(method);
 	const char *uri = parameter(fcgi, "REQUEST_URI");
 	request->path = form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
 	request->query_string = parameter(fcgi, "QUERY_STRING");
@@ -60,6 +85,8 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->host = parameter(fcgi, "HTTP_HOST");
 	request->origin = FCGX_GetParam("HTTP_ORIGIN", fcgi->envp);
 	request->cookies = parameter(fcgi, "HTTP_COOKIE");
+	request->read_header = read_header;
+	request->header_source = fcgi;
 	/* Where another proxy ends TLS in front of nginx, the public address tells. */
 	request->secure = strcmp(parameter(fcgi, "HTTPS"), "on") == 0 || strncmp(config.public_url, "https://", 8) == 0;
 	request->body_type = parameter(fcgi, "CONTENT_TYPE");
@@ -72,15 +99,33 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 static const char *phrase_of(int status)
 {
 	static const struct { int status; const char *phrase; } known[] = {
-		{ 200, "OK" }, { 301, "Moved Permanently" }, { 303, "See Other" }, { 400, "Bad Request" }, { 403, "Forbidden" },
-		{ 404, "Not Found" }, { 405, "Method Not Allowed" }, { 409, "Conflict" }, { 413, "Content Too Large" },
-		{ 422, "Unprocessable Content" }, { 429, "Too Many Requests" }, { 500, "Internal Server Error" },
-		{ 503, "Service Unavailable" },
+		{ 200, "OK" }, { 201, "Created" }, { 202, "Accepted" }, { 204, "No Content" }, { 301, "Moved Permanently" },
+		{ 303, "See Other" }, { 304, "Not Modified" }, { 400, "Bad Request" }, { 401, "Unauthorized" }, { 403, "Forbidden" },
+		{ 404, "Not Found" }, { 405, "Method Not Allowed" }, { 409, "Conflict" }, { 410, "Gone" }, { 413, "Content Too Large" },
+		{ 415, "Unsupported Media Type" }, { 422, "Unprocessable Content" }, { 429, "Too Many Requests" },
+		{ 500, "Internal Server Error" }, { 503, "Service Unavailable" },
 	};
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (known[i].status == status)
 			return known[i].phrase;
 	return "Other";
+}
+
+/* These end with their headers (RFC 9110, sections 15.3.5 and 15.4.5). */
+static bool has_no_body(int status)
+{
+	return status == 204 || status == 304;
+}
+
+/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx before 1.23 takes a
+ * Cache-Control that it meets earlier for the last word, and keeps nothing. */
+static const char *caching_of(const struct request *request)
+{
+	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
+		return "X-Accel-Expires: 1\r\nCache-Control: no-cache\r\n";
+	if (request->etag)
+		return "X-Accel-Expires: 0\r\nCache-Control: private, no-cache\r\n";
+	return "X-Accel-Expires: 0\r\nCache-Control: private, no-store\r\n";
 }
 
 static void put_header(struct buffer *head, const char *name, const char *value)
@@ -92,17 +137,14 @@ static void put_header(struct buffer *head, const char *name, const char *value)
 static void write_head(const struct request *request, struct buffer *head)
 {
 	buffer_printf(head, "Status: %d %s\r\n", request->status, phrase_of(request->status));
-	if (!request->stream)
+	if (!request->stream && !request->follows && !has_no_body(request->status))
 		buffer_printf(head, "Content-Length: %zu\r\n", request->body.length);
-	put_header(head, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
+	if (!has_no_body(request->status))
+		put_header(head, "Content-Type", request->content_type ? request->content_type : "text/html; charset=utf-8");
 	put_header(head, "Location", request->location);
 	put_header(head, "Content-Disposition", request->disposition);
-	/* nginx keeps what has X-Accel-Expires; browsers ask again each time. It must come first: nginx before 1.23 takes
-	 * a Cache-Control that it meets earlier for the last word, and keeps nothing. */
-	if (request->may_be_cached && !request->sets_cookie && !request->viewer.id && request->status == 200)
-		buffer_text(head, "X-Accel-Expires: 1\r\nCache-Control: no-cache\r\n");
-	else
-		buffer_text(head, "X-Accel-Expires: 0\r\nCache-Control: private, no-store\r\n");
+	put_header(head, "ETag", request->etag);
+	buffer_text(head, caching_of(request));
 	buffer_text(head, buffer_string(&request->headers));
 	buffer_text(head, "\r\n");
 }
@@ -164,6 +206,8 @@ static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db,
 	drain_body(fcgi);
 	if (!send_response(&request, fcgi))
 		break_off(fcgi);
+	else if (request.follows)
+		stream_take(fcgi, request.follows, request.viewer.id);
 	buffer_free(&request.headers);
 	*page = request.body;
 	buffer_clear(page);
@@ -227,12 +271,13 @@ static int run_threads(void)
 	sigaddset(&signals, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_t threads[most_threads];
-	struct database *databases[most_threads];
+	struct database *databases[most_threads + 1]; /* the last one is the streams' */
+	size_t database_count = (size_t)config.web_threads + 1;
 	struct error error = {0};
 	int64_t started = 0;
-	for (int64_t i = 0; i < config.web_threads; i++)
+	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
-	if (pulse_start(&config, databases, (size_t)config.web_threads, &error)) {
+	if (pulse_start(&config, databases, database_count, &error) || stream_start(&config, databases[database_count - 1], &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -246,8 +291,9 @@ static int run_threads(void)
 	wait_for_signal(&signals);
 	for (int64_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+	stream_stop();
 	pulse_stop();
-	for (int64_t i = 0; i < config.web_threads; i++)
+	for (size_t i = 0; i < database_count; i++)
 		database_close(databases[i]);
 	return 0;
 }

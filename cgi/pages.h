@@ -32,6 +32,8 @@ handler page_queue, page_queue_status;
 handler page_sessions, action_sessions;
 handler page_tokens, action_token_create, action_token_revoke;
 handler page_account_data, page_export, page_account_delete, action_account_delete, page_account_deleted;
+/* terminal.c: signing a terminal in */
+handler page_device, action_device;
 /* overtaken.c */
 handler action_overtaken;
 /* account.c */

@@ -59,6 +59,11 @@ bool request_form_flag(const struct request *request, const char *name)
 	return value && *value && strcmp(value, "0") != 0;
 }
 
+const char *request_header(const struct request *request, const char *name)
+{
+	return request->read_header ? request->read_header(request->header_source, name) : NULL;
+}
+
 int redirect(struct request *request, const char *format, ...)
 {
 	char path[4096];

@@ -20,7 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum method { METHOD_GET = 1, METHOD_POST = 2 }; /* HEAD arrives as GET, its body is dropped */
+struct token_holder; /* lib/token.h */
+struct interface;    /* cgi/router.h */
+
+/* HEAD arrives as GET, its body is dropped. Pages know GET and POST only. */
+enum method { METHOD_GET = 1, METHOD_POST = 2, METHOD_PUT = 4, METHOD_PATCH = 8, METHOD_DELETE = 16 };
 
 struct field { const char *name, *value; };                 /* value: valid UTF-8 without NUL */
 struct upload { const char *field, *file_name; const char *bytes; size_t length; }; /* bytes: anything */
@@ -51,8 +55,11 @@ struct request {
 	const char *host, *origin; /* the headers; origin may be NULL */
 	bool secure;              /* came over HTTPS */
 	const char *cookies;      /* the header, "" if none */
+	const char *(*read_header)(void *source, const char *name); /* use request_header */
+	void *header_source;
+	const struct interface *interface; /* of which of them the address is (cgi/router.h) */
 
-	/* the body of a POST, before the router has read it into form and uploads */
+	/* the body of a POST, before the router has read it into form, uploads and json */
 	const char *body_type;    /* Content-Type, "" if none */
 	size_t body_length;
 	size_t (*read_body)(void *source, char *bytes, size_t size); /* 0: the end */
@@ -61,7 +68,9 @@ struct request {
 	struct field *query;   size_t query_count;
 	struct field *form;    size_t form_count;      /* of a POST, urlencoded or multipart */
 	struct upload *uploads; size_t upload_count;   /* multipart parts with a file name */
+	json_t *json;             /* the object that came as application/json, NULL if none; the router gives it back */
 	struct viewer viewer;
+	const struct token_holder *token; /* by which a program is known; NULL in pages, and without one */
 	const char *csrf;         /* token for hidden fields named `csrf`; the router has checked it on POST */
 
 	/* the response */
@@ -71,12 +80,15 @@ struct request {
 	const char *disposition;  /* Content-Disposition; use response_as_text */
 	bool may_be_cached;       /* anonymous GET pages: nginx keeps them for 1 s */
 	bool sets_cookie;         /* then nobody else may be given this answer */
+	const char *etag;         /* with its quotes; NULL: none, and nobody may keep the answer */
+	const char *problem;      /* of an error in /api/v1: a word for it that is more exact than the code's; NULL: there is none */
 	struct buffer headers;    /* further header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;
 	/* Of a long answer the body holds the first piece only. Each call puts the next one into the empty body, nothing at
 	 * the end. An error that it returns ends the answer in the middle. */
 	int (*stream)(struct request *request);
 	void *stream_state;
+	int64_t follows;          /* a submission, whose events go on behind the body (cgi/stream.h); 0: none */
 };
 
 /* NULL when the field is not there. With repeated fields the first; request_values gives all. */
@@ -87,6 +99,9 @@ size_t request_form_values(struct request *request, const char *name, const char
 /* The uploaded file of a form field; NULL when none was chosen (browsers then send an empty name). */
 const struct upload *request_upload(const struct request *request, const char *field);
 bool request_form_flag(const struct request *request, const char *name); /* a ticked box */
+
+/* A header of the request by its name, such as If-None-Match; NULL if there is none. Hostile, as it came. */
+const char *request_header(const struct request *request, const char *name);
 
 /* 303 See Other. Returns 0, so that handlers write `return redirect(...)`. The path begins with one '/' and its
  * parts are percent-encoded; one that could lead to another host leads to the front page instead. */

@@ -1,8 +1,10 @@
 #include "cgi/router.h"
 
+#include "cgi/api.h"
 #include "cgi/form.h"
 #include "cgi/html.h"
 #include "cgi/pages.h"
+#include "cgi/popcorn.h"
 #include "cgi/refusal.h"
 #include "lib/log.h"
 #include "lib/scope.h"
@@ -12,7 +14,7 @@
 
 enum { form_bytes = 64 * 1024, upload_bytes = 10 * 1024 * 1024 };
 
-/* Every address there is. A `*` stands for one part of the path, `**` for the rest of it. */
+/* Every page there is. A `*` stands for one part of the path, `**` for the rest of it. */
 static const struct route ROUTES[] = {
 	{ METHOD_GET, "/", page_home, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*.json", page_leaderboard_json, ANYONE, 0 },
@@ -69,6 +71,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/account/tokens", page_tokens, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/tokens", action_token_create, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/tokens/revoke", action_token_revoke, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/device", page_device, LOGGED_IN, 0 },
+	{ METHOD_POST, "/device", action_device, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/overtaken", action_overtaken, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/data", page_account_data, LOGGED_IN, 0 },
 	{ METHOD_GET, "/account/export", page_export, LOGGED_IN, 0 },
@@ -171,33 +175,59 @@ static bool matches(struct arena *arena, const char *pattern, const char *path, 
 	return !*path;
 }
 
-/* The route; `*methods` are those that the address takes at all, 0 if it does not exist. */
-static const struct route *find_route(struct request *request, enum method method, int *methods)
+/* The route of an interface with this number, in the order of its tables; NULL behind the last. */
+static const struct call *call_at(const struct interface *interface, size_t number)
 {
-	const char **parameters = arena_array(request->arena, const char *, most_parameters + 1);
-	*methods = 0;
-	for (size_t i = 0; i < COUNT(ROUTES); i++) {
-		memset(parameters, 0, sizeof *parameters * (most_parameters + 1));
-		if (!matches(request->arena, ROUTES[i].pattern, request->path, parameters))
-			continue;
-		*methods |= ROUTES[i].methods;
-		if (!(ROUTES[i].methods & (int)method))
-			continue;
-		request->path_parameters = parameters;
-		return &ROUTES[i];
+	for (size_t i = 0; i < interface->table_count; i++) {
+		if (number < interface->tables[i]->count)
+			return &interface->tables[i]->calls[number];
+		number -= interface->tables[i]->count;
 	}
 	return NULL;
 }
 
-/* ---- the steps before a handler ---- */
+/* The same for any: pages have no scope and take what comes. */
+static bool route_at(const struct interface *interface, size_t number, struct call *call)
+{
+	if (interface->tables) {
+		const struct call *found = call_at(interface, number);
+		if (found)
+			*call = *found;
+		return found;
+	}
+	if (number < COUNT(ROUTES))
+		*call = (struct call){ .route = ROUTES[number] };
+	return number < COUNT(ROUTES);
+}
+
+/* Whether there is a route; `*methods` are those that the address takes at all, 0 if it does not exist. */
+static bool find_route(struct request *request, enum method method, struct call *call, int *methods)
+{
+	const char **parameters = arena_array(request->arena, const char *, most_parameters + 1);
+	*methods = 0;
+	for (size_t i = 0; route_at(request->interface, i, call); i++) {
+		memset(parameters, 0, sizeof *parameters * (most_parameters + 1));
+		if (!matches(request->arena, call->route.pattern, request->path, parameters))
+			continue;
+		*methods |= call->route.methods;
+		if (!(call->route.methods & (int)method))
+			continue;
+		request->path_parameters = parameters;
+		return true;
+	}
+	return false;
+}
+
+/* ---- pages: the steps before a handler ---- */
 
 /* A form that was sent without a session: back to the page that holds it, where there is one. */
 static int ask_to_log_in(struct request *request)
 {
 	int methods;
+	struct call page;
 	bool posted = request->method == METHOD_POST;
 	cleanup_buffer struct buffer next = {0};
-	html_url_part(&next, find_route(request, METHOD_GET, &methods) ? request->path : "/");
+	html_url_part(&next, find_route(request, METHOD_GET, &page, &methods) ? request->path : "/");
 	if (!posted && *request->query_string) {
 		html_url_part(&next, "?");
 		html_url_part(&next, request->query_string);
@@ -213,8 +243,9 @@ static bool serves_password_change(const struct route *route)
 		|| route->run == page_healthz;
 }
 
-static int check_access(struct request *request, const struct route *route)
+static int admit_to_page(struct request *request, const struct call *call)
 {
+	const struct route *route = &call->route;
 	const struct viewer *viewer = &request->viewer;
 	if (viewer->must_change_password && !serves_password_change(route))
 		return redirect(request, "/account");
@@ -229,30 +260,66 @@ static int check_access(struct request *request, const struct route *route)
 	return 0;
 }
 
-static int read_input(struct request *request, const struct route *route)
+static int read_form(struct request *request, const struct call *call)
 {
 	int rc = form_parse_urlencoded(request->arena, request->query_string, strlen(request->query_string), &request->query,
 		&request->query_count, request->error);
 	if (rc || request->method != METHOD_POST)
 		return rc;
-	rc = form_read(request, route->most_body_bytes);
+	rc = form_read(request, call->route.most_body_bytes);
 	if (rc == ERROR_LIMIT)
 		request->status = 413;
 	return rc ? rc : session_check_form(request);
 }
 
-static int run_route(struct request *request, const struct route *route)
+static void finish_page(struct request *request)
 {
-	int rc = check_access(request, route);
+	if (request->viewer.id)
+		request->may_be_cached = false;
+}
+
+static void refuse_page(struct request *request, int code, const char *title, const char *sentence)
+{
+	(void)code;
+	refusal_show(request, title, sentence);
+}
+
+/* ---- the interfaces ---- */
+
+static const struct call_table *const API_TABLES[] = { &API_ROUTES, &API_ADMIN_ROUTES, &API_DEVICE_ROUTES };
+static const struct call_table *const POPCORN_TABLES[] = { &POPCORN_ROUTES };
+
+/* The last one is that of all other addresses. */
+static const struct interface INTERFACES[] = {
+	{ "/api/v1", API_TABLES, COUNT(API_TABLES), api_recognise, api_admit, api_read, api_finish, api_refuse },
+	{ "/popcorn", POPCORN_TABLES, COUNT(POPCORN_TABLES), popcorn_recognise, popcorn_admit, popcorn_read, NULL, popcorn_refuse },
+	{ "", NULL, 0, session_recognise, admit_to_page, read_form, finish_page, refuse_page },
+};
+
+static const struct interface *interface_of(const char *path)
+{
+	const struct interface *interface = INTERFACES;
+	for (; *interface->prefix; interface++) {
+		size_t length = strlen(interface->prefix);
+		if (strncmp(path, interface->prefix, length) == 0 && (path[length] == '/' || !path[length]))
+			return interface;
+	}
+	return interface;
+}
+
+static int run_route(struct request *request, const struct call *call)
+{
+	const struct interface *interface = request->interface;
+	int rc = interface->admit(request, call);
 	if (rc || request->location)
 		return rc;
-	rc = read_input(request, route);
+	rc = interface->read(request, call);
 	if (rc)
 		return rc;
 	memset(request->error, 0, sizeof *request->error);
-	rc = route->run(request);
-	if (request->viewer.id)
-		request->may_be_cached = false;
+	rc = call->route.run(request);
+	if (!rc && interface->finish)
+		interface->finish(request);
 	return rc;
 }
 
@@ -261,7 +328,7 @@ static int run_route(struct request *request, const struct route *route)
 /* A form's transaction is whole or not at all; which, is not known when the answer to its end is missing. */
 static const char *while_the_database_is_away(const struct request *request)
 {
-	return request->method == METHOD_POST
+	return request->method != METHOD_GET
 		? "The database does not answer just now. What you sent was not stored, or it was stored whole: look for it before you send "
 		"it again, in a few seconds."
 		: "The database does not answer just now. Nothing was lost; try again in a few seconds.";
@@ -285,10 +352,25 @@ static void answer_error(struct request *request, int code)
 	if (code == ERROR_DATABASE)
 		response_header(request, "Retry-After", "5");
 	request->may_be_cached = false;
-	request->location = request->content_type = request->disposition = NULL;
+	request->location = request->content_type = request->disposition = request->etag = NULL;
 	request->stream = NULL;
+	request->follows = 0;
 	buffer_clear(&request->body);
-	refusal_show(request, answer->title, sentence);
+	request->interface->refuse(request, code, answer->title, sentence);
+}
+
+/* The names of methods, for the header Allow. */
+static const char *method_names(struct request *request, int methods)
+{
+	static const struct { enum method method; const char *names; } known[] = {
+		{ METHOD_GET, "GET, HEAD" }, { METHOD_POST, "POST" }, { METHOD_PUT, "PUT" }, { METHOD_PATCH, "PATCH" },
+		{ METHOD_DELETE, "DELETE" },
+	};
+	cleanup_buffer struct buffer names = {0};
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (methods & (int)known[i].method)
+			buffer_printf(&names, "%s%s", names.length ? ", " : "", known[i].names);
+	return arena_strdup(request->arena, buffer_string(&names));
 }
 
 static int refuse_method(struct request *request, int methods)
@@ -296,7 +378,7 @@ static int refuse_method(struct request *request, int methods)
 	if (!methods)
 		return fail(request->error, ERROR_NOT_FOUND, "There is no page at this address.");
 	request->status = 405;
-	response_header(request, "Allow", methods == METHOD_GET ? "GET, HEAD" : methods == METHOD_POST ? "POST" : "GET, HEAD, POST");
+	response_header(request, "Allow", method_names(request, methods));
 	return fail(request->error, ERROR_INPUT, "This address does not take that kind of request.");
 }
 
@@ -314,19 +396,20 @@ static int redirect_without_slash(struct request *request)
 
 static int answer_path(struct request *request)
 {
+	request->interface = interface_of(request->path ? request->path : "/");
 	if (!request->path) {
 		request->path = "/";
 		return fail(request->error, ERROR_INPUT, "The address is not UTF-8 text, or has control characters inside.");
 	}
-	int rc = session_recognise(request);
+	int rc = request->interface->recognise(request);
 	if (rc)
 		return rc;
 	bool has_slash = request->path[1] && text_ends_with(request->path, "/");
-	if (has_slash && request->method == METHOD_GET)
+	if (has_slash && request->method == METHOD_GET && !*request->interface->prefix)
 		return redirect_without_slash(request);
 	int methods;
-	const struct route *route = find_route(request, request->method, &methods);
-	return route ? run_route(request, route) : refuse_method(request, methods);
+	struct call call;
+	return find_route(request, request->method, &call, &methods) ? run_route(request, &call) : refuse_method(request, methods);
 }
 
 void router_answer(struct request *request)
@@ -335,4 +418,6 @@ void router_answer(struct request *request)
 	int rc = answer_path(request);
 	if (rc)
 		answer_error(request, rc);
+	json_decref(request->json);
+	request->json = NULL;
 }

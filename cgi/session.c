@@ -254,6 +254,9 @@ static const struct { const char *what, *sentence; } TOO_OFTEN[] = {
 	{ "login from", "There were too many wrong passwords from your network" },
 	{ "register", "Too many accounts were made from your network" },
 	{ "make tokens", "You made very many tokens" },
+	{ "terminal code", "There were too many codes that no terminal waits with" },
+	{ "terminal code from", "There were too many codes from your network that no terminal waits with" },
+	{ "ask for terminal", "Too many terminals asked from your network to be signed in" },
 	{ "export", "You downloaded your data as often as one may within an hour" },
 	{ "delete account", "There were too many wrong passwords" },
 };

@@ -86,6 +86,7 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM sessions WHERE user_id = ?"),
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ?"),
 	COMMAND("DELETE FROM password_links WHERE user_id = ?"),
+	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
 	COMMAND("DELETE FROM leaderboard_members WHERE user_id = ?"),
@@ -94,7 +95,7 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
 	/* What the pages count by name (struct rate_limit in cgi/). */
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as ', u.name), CONCAT('make tokens ', u.name), "
-		"CONCAT('export ', u.name), CONCAT('delete account ', u.name), CONCAT('invite code ', u.name)) WHERE u.id = ?"),
+		"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), CONCAT('delete account ', u.name), CONCAT('invite code ', u.name)) WHERE u.id = ?"),
 };
 
 /* Where the name stands beside what the user did; by number and name. */

@@ -92,14 +92,12 @@ char *arena_strdup(struct arena *arena, const char *text)
 }
 
 /* Nearly always the text is short, so that once is enough. */
-char *arena_printf(struct arena *arena, const char *format, ...)
+char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
 {
 	char text[256];
-	va_list arguments, again;
-	va_start(arguments, format);
+	va_list again;
 	va_copy(again, arguments);
 	size_t length = (size_t)vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
 	char *copy = arena_alloc(arena, length + 1);
 	if (length < sizeof text)
 		memcpy(copy, text, length);
@@ -107,4 +105,13 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 		vsnprintf(copy, length + 1, format, again);
 	va_end(again);
 	return copy;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	char *text = arena_vprintf(arena, format, arguments);
+	va_end(arguments);
+	return text;
 }

@@ -18,6 +18,7 @@ void *arena_copy(struct arena *arena, const void *bytes, size_t length); /* with
 char *arena_strdup(struct arena *arena, const char *text);              /* NULL gives NULL */
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 #define arena_array(arena, type, count) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(count)))
 

@@ -19,11 +19,13 @@ struct config {
 	int64_t database_timeout_s;/* how long an answer may take; 0: any time */
 	char fastcgi_socket[108];  /* path that podium-web listens on */
 	int64_t web_threads;
+	int64_t streams_at_once;
 	char public_url[256];      /* how browsers reach us, without a slash at the end */
 	int64_t quota_test, quota_benchmark, quota_ranked, quota_profile; /* submissions of a user to a leaderboard; 0: any number */
 	int64_t quota_hours;       /* in so many hours */
 	int64_t queued_jobs_per_user; /* 0: any number */
 	int64_t password_hashes_at_once;
+	int64_t api_requests_per_minute; /* of a token, else of an address; 0: any number */
 	char worker_name[64];      /* default: the host's name */
 	char worker_runner[256];   /* path of podium-run; default: beside the program, else on the PATH */
 	char worker_directory[256];/* where jobs are unpacked */

@@ -150,7 +150,7 @@ static int choose_gpus(struct database *db, struct intake *intake, const struct 
 	if (!board_count)
 		return fail_field(error, "gpu", "No device is chosen for %s yet, so nothing can run; ask its creator.",
 			intake->leaderboard->name);
-	if (header->gpu_count && request->gpu_count
+	if (header->gpu_count && request->gpu_count && !request->gpus_win
 		&& !same_gpus(header->gpus, header->gpu_count, request->gpus, request->gpu_count))
 		return fail_field(error, "gpu", "The header of the %s names %s, but the form names %s; make them the same, or clear one "
 			"of them.", intake->file.field, join(arena, header->gpus, header->gpu_count),

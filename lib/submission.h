@@ -8,6 +8,7 @@
 #include "lib/leaderboard.h"
 #include "lib/submission_file.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct submission_request {
@@ -16,6 +17,7 @@ struct submission_request {
 	const char *source; size_t length;/* bytes, may be anything */
 	const char *mode;                 /* "test", "benchmark", "ranked", "profile" */
 	const char **gpus; size_t gpu_count; /* none: those of the file's header, else the only one there is */
+	bool gpus_win;                    /* over those of the header; else both must be the same */
 	const struct config *config;      /* the site's quotas; NULL: none */
 };
 

@@ -32,9 +32,14 @@ int token_scope_from_name(const char *name, enum token_scope *scope)
 	return -1;
 }
 
-static void hash_secret(unsigned char hash[static crypto_hash_sha256_BYTES], const char *secret)
+void token_hash_secret(token_hash hash, const char *secret)
 {
 	crypto_hash_sha256(hash, (const unsigned char *)secret, strlen(secret));
+}
+
+const char *token_prefix(struct arena *arena, const char *secret)
+{
+	return arena_strndup(arena, secret, prefix_length);
 }
 
 /* ---- rows ---- */
@@ -131,23 +136,27 @@ static int check_count(struct database *db, struct arena *arena, int64_t user_id
 	return fail(error, ERROR_LIMIT, "You have %d tokens, and nobody may have more. Revoke one that you do not use.", tokens_most);
 }
 
-int token_create(struct database *db, struct arena *arena, const struct token_order *order, token_secret secret, struct error *error)
+int token_draw(token_secret secret, struct error *error)
 {
-	int rc = check_order(order, error);
-	if (!rc)
-		rc = check_count(db, arena, order->user_id, error);
-	if (rc)
-		return rc;
+	unsigned char random[secret_bytes];
 	if (sodium_init() < 0)
 		return fail(error, ERROR_SYSTEM, "libsodium could not be started.");
-	unsigned char random[secret_bytes], hash[crypto_hash_sha256_BYTES];
 	randombytes_buf(random, sizeof random);
 	memcpy(secret, BEGINNING, sizeof BEGINNING);
 	sodium_bin2base64(secret + sizeof BEGINNING - 1, sizeof(token_secret) - sizeof BEGINNING + 1, random, sizeof random,
 		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-	hash_secret(hash, secret);
-	rc = database_execute(db, &INSERT_TOKEN, error, "issbii", order->user_id, order->name,
-		arena_strndup(arena, secret, prefix_length), hash, sizeof hash, order->scopes, order->days ? order->days : SQL_NULL_INTEGER);
+	return 0;
+}
+
+int token_adopt(struct database *db, struct arena *arena, const struct token_order *order, const token_hash hash, const char *prefix,
+	struct error *error)
+{
+	int rc = check_order(order, error);
+	if (!rc)
+		rc = check_count(db, arena, order->user_id, error);
+	if (!rc)
+		rc = database_execute(db, &INSERT_TOKEN, error, "issbii", order->user_id, order->name, prefix, hash, sizeof(token_hash),
+			order->scopes, order->days ? order->days : SQL_NULL_INTEGER);
 	if (rc == ERROR_CONFLICT) {
 		fail_field(error, "name", "You have a token of this name; choose another, or revoke that one first.");
 		return error->code = ERROR_CONFLICT;
@@ -155,15 +164,25 @@ int token_create(struct database *db, struct arena *arena, const struct token_or
 	return rc;
 }
 
+int token_create(struct database *db, struct arena *arena, const struct token_order *order, token_secret secret, struct error *error)
+{
+	token_hash hash;
+	int rc = token_draw(secret, error);
+	if (rc)
+		return rc;
+	token_hash_secret(hash, secret);
+	return token_adopt(db, arena, order, hash, token_prefix(arena, secret), error);
+}
+
 /* ---- using, listing, ending ---- */
 
 int token_peek(struct database *db, struct arena *arena, const char *secret, struct token_holder *holder, struct error *error)
 {
-	unsigned char hash[crypto_hash_sha256_BYTES];
+	token_hash hash;
 	struct found found;
 	int rc = ERROR_NOT_FOUND;
 	if (strncmp(secret, BEGINNING, sizeof BEGINNING - 1) == 0) {
-		hash_secret(hash, secret);
+		token_hash_secret(hash, secret);
 		rc = database_row(db, arena, &FIND, &found, error, "b", hash, sizeof hash);
 	}
 	if (rc == ERROR_NOT_FOUND)

@@ -26,6 +26,7 @@ enum { token_name_most_characters = 64, tokens_most = 50, token_most_days = 3660
 
 /* "podium_" and 256 random bits in base64url. */
 typedef char token_secret[7 + 43 + 1];
+typedef unsigned char token_hash[32]; /* its SHA-256 */
 
 struct token {
 	int64_t id;
@@ -47,6 +48,14 @@ struct token_order {
 /* Makes a token and fills `secret`, which is nowhere else from then on. The sentence's field is `name`, `scope` or
  * `days`; ERROR_CONFLICT where the user has one of that name, ERROR_LIMIT where he has too many. */
 int token_create(struct database *db, struct arena *arena, const struct token_order *order, token_secret secret, struct error *error);
+
+/* The same in parts, for a secret that somebody has before it is a token (lib/terminal.h): a new one, which opens nothing; what is
+ * stored of it; and the token that it becomes. */
+int token_draw(token_secret secret, struct error *error);
+void token_hash_secret(token_hash hash, const char *secret);
+const char *token_prefix(struct arena *arena, const char *secret);
+int token_adopt(struct database *db, struct arena *arena, const struct token_order *order, const token_hash hash, const char *prefix,
+	struct error *error);
 
 /* Whose token it is. ERROR_NOT_FOUND with a sentence for one that never was, was revoked or has expired, or whose user
  * was banned or has deleted the account: a stranger does not learn which. Notes the use, once a minute. */

@@ -27,7 +27,7 @@ static size_t read_body(void *context, char *bytes, size_t size)
 
 static void check_status(int status)
 {
-	static const int known[] = { 200, 301, 303, 400, 403, 404, 405, 409, 413, 422, 429, 500, 503 };
+	static const int known[] = { 200, 201, 204, 301, 303, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503 };
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (known[i] == status)
 			return;
@@ -57,7 +57,8 @@ static void check_answer(const struct request *request)
 	check_status(request->status);
 	check_headers(buffer_string(&request->headers));
 	require_text(buffer_string(&request->body), request->body.length);
-	require(!strstr(buffer_string(&request->body), HOSTILE));
+	bool is_page = !request->content_type || strstr(request->content_type, "html");
+	require(!is_page || !strstr(buffer_string(&request->body), HOSTILE));
 	if (request->content_type)
 		check_header(request->content_type);
 	if (request->disposition)
@@ -72,7 +73,13 @@ static void check_answer(const struct request *request)
 
 static enum method method_of(const char *name)
 {
-	return strcmp(name, "GET") == 0 ? METHOD_GET : strcmp(name, "POST") == 0 ? METHOD_POST : 0;
+	static const struct { const char *name; enum method method; } known[] = {
+		{ "GET", METHOD_GET }, { "POST", METHOD_POST }, { "PUT", METHOD_PUT }, { "PATCH", METHOD_PATCH }, { "DELETE", METHOD_DELETE },
+	};
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (strcmp(name, known[i].name) == 0)
+			return known[i].method;
+	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -1,0 +1,27 @@
+/* What this interface is, and whose token it is. */
+#include "cgi/api.h"
+#include "cgi/api_calls.h"
+#include "lib/scope.h"
+
+int api_root(struct request *request)
+{
+	return respond_json(request, json_pack("{s:s, s:s, s:s, s:o}", "name", "Podium", "version", PODIUM_VERSION,
+		"openapi", "/api/v1/openapi.json", "documentation", json_null()));
+}
+
+static json_t *scope_names(int64_t scopes)
+{
+	json_t *names = json_array();
+	for (int64_t scope = 1; scope <= TOKEN_ADMIN; scope *= 2)
+		if (scopes & scope)
+			json_array_append_new(names, json_string(token_scope_name((enum token_scope)scope)));
+	return names;
+}
+
+int api_me(struct request *request)
+{
+	const struct token_holder *holder = request->token;
+	return respond_json(request, json_pack("{s:s, s:s, s:o, s:s, s:o}", "user", holder->user, "role", role_name(holder->role),
+		"scopes", scope_names(holder->token.scopes), "token", holder->token.name,
+		"expires_at", json_moment(holder->token.expires_at_ms)));
+}

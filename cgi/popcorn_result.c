@@ -1,0 +1,513 @@
+#include "cgi/popcorn_result.h"
+
+#include "lib/format.h"
+#include "lib/interval.h"
+#include "lib/job.h"
+#include "lib/result.h"
+#include "lib/scope.h"
+#include "lib/verdict.h"
+#include "lib/wait.h"
+#include "lib/zip_pack.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+#include <strings.h>
+
+/* Of a profiler's files that are sent along; greater ones are downloaded. */
+enum { most_trace_bytes = 16 << 20 };
+
+/* ---- reading ---- */
+
+static const struct column RESULT_COLUMNS[] = {
+	INTEGER(struct popcorn_result, id), INTEGER(struct popcorn_result, user_id), INTEGER(struct popcorn_result, leaderboard_id),
+	TIME(struct popcorn_result, submitted_at_ms), INTEGER(struct popcorn_result, practice), INTEGER(struct popcorn_result, withdrawn),
+	INTEGER(struct popcorn_result, sees), TEXT(struct popcorn_result, leaderboard), TEXT(struct popcorn_result, file_name),
+	TEXT(struct popcorn_result, mode), BLOB(struct popcorn_result, source),
+};
+#define RESULT_WITH(source, sees) SELECT(struct popcorn_result, RESULT_COLUMNS, \
+	"SELECT s.id, s.user_id, s.leaderboard_id, s.submitted_at AS submitted_at_ms, s.practice, s.withdrawn_at IS NOT NULL AS withdrawn, " \
+	"  " sees " AS sees, l.name AS leaderboard, s.file_name, s.mode, " source " AS source " \
+	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id WHERE s.id = ? AND NOT s.dry_run")
+static const struct statement RESULT = RESULT_WITH("(SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256)", SQL_MAY_SEE("l"));
+static const struct statement RESULT_ALONE = RESULT_WITH("NULL", "1");
+
+/* One statement says of all jobs what they are: whoever reads that a submission is done reads in it how it ended. */
+static const struct column JOB_COLUMNS[] = {
+	INTEGER(struct popcorn_job, id), TEXT(struct popcorn_job, gpu), TEXT(struct popcorn_job, state), TEXT(struct popcorn_job, verdict),
+	TEXT(struct popcorn_job, reason), TEXT(struct popcorn_job, progress), REAL(struct popcorn_job, score_ns),
+	TEXT(struct popcorn_job, environment), TIME(struct popcorn_job, started_at_ms), TIME(struct popcorn_job, finished_at_ms),
+	TIME(struct popcorn_job, heartbeat_ms), INTEGER(struct popcorn_job, open), INTEGER(struct popcorn_job, queued), INTEGER(struct popcorn_job, held),
+};
+static const struct statement JOBS = SELECT(struct popcorn_job, JOB_COLUMNS,
+	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.environment, j.started_at AS started_at_ms, "
+	"  j.finished_at AS finished_at_ms, "
+	"  (SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') AS heartbeat_ms, "
+	"  j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.state = 'queued' AS queued, " SQL_IS_HELD("j") " AS held "
+	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
+
+static const struct column STAGE_COLUMNS[] = {
+	INTEGER(struct popcorn_stage, id), INTEGER(struct popcorn_stage, job_id), INTEGER(struct popcorn_stage, exit_code),
+	INTEGER(struct popcorn_stage, duration_ms), TEXT(struct popcorn_stage, name), TEXT(struct popcorn_stage, verdict),
+	TEXT(struct popcorn_stage, message), TEXT(struct popcorn_stage, command), TEXT(struct popcorn_stage, out),
+	TEXT(struct popcorn_stage, err),
+};
+#define STAGES_WITH(command, out, err) SELECT(struct popcorn_stage, STAGE_COLUMNS, \
+	"SELECT t.id, t.job_id, t.exit_code, t.duration_ms, t.name, t.verdict, t.message, " command " AS command, " out " AS `out`, " err " AS err " \
+	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position")
+static const struct statement STAGES = STAGES_WITH("''", "''", "''"), STAGES_WITH_OUTPUT = STAGES_WITH("t.command", "t.stdout", "t.stderr");
+
+static const struct column CASE_COLUMNS[] = {
+	INTEGER(struct popcorn_case, stage_id), INTEGER(struct popcorn_case, case_index), TEXT(struct popcorn_case, spec),
+	TEXT(struct popcorn_case, verdict), TEXT(struct popcorn_case, message), INTEGER(struct popcorn_case, runs),
+	REAL(struct popcorn_case, mean_ns), REAL(struct popcorn_case, std_ns), REAL(struct popcorn_case, err_ns),
+	REAL(struct popcorn_case, best_ns), REAL(struct popcorn_case, worst_ns), TEXT(struct popcorn_case, report),
+};
+#define CASES_WITH(report) SELECT(struct popcorn_case, CASE_COLUMNS, \
+	"SELECT m.stage_id, m.case_index, m.spec, m.verdict, m.message, m.runs, m.mean_ns, m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
+	"  " report " AS report FROM measurements m JOIN stages t ON t.id = m.stage_id JOIN jobs j ON j.id = t.job_id " \
+	"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")
+static const struct statement CASES = CASES_WITH("NULL"), CASES_WITH_REPORTS = CASES_WITH("m.report");
+
+static const struct statement *const PARTS[] = { &JOBS, &STAGES, &CASES, &wait_reading };
+static const struct bundle OF_ENDED = { PARTS, 3 }, OF_WAITING = BUNDLE(PARTS);
+static const struct statement *const WHOLE_PARTS[] = { &JOBS, &STAGES_WITH_OUTPUT, &CASES_WITH_REPORTS };
+static const struct bundle WHOLE = BUNDLE(WHOLE_PARTS);
+
+struct has_row { int64_t waits; };
+static const struct column HAS_COLUMNS[] = { INTEGER(struct has_row, waits) };
+static const struct statement WAITS = SELECT(struct has_row, HAS_COLUMNS,
+	"SELECT COUNT(*) AS waits FROM jobs WHERE submission_id = ? AND state = 'queued'");
+
+static void hang_cases(struct popcorn_stage *stages, size_t stage_count, struct popcorn_case *cases, size_t case_count)
+{
+	for (size_t i = 0; i < stage_count; i++)
+		for (size_t c = 0; c < case_count; c++)
+			if (cases[c].stage_id == stages[i].id && !stages[i].case_count++)
+				stages[i].cases = &cases[c];
+}
+
+static void hang(struct popcorn_result *result, const struct database_answer *answers)
+{
+	result->jobs = answers[0].rows;
+	result->job_count = answers[0].count;
+	struct popcorn_stage *stages = answers[1].rows;
+	hang_cases(stages, answers[1].count, answers[2].rows, answers[2].count);
+	for (size_t j = 0; j < result->job_count; j++)
+		for (size_t i = 0; i < answers[1].count; i++)
+			if (stages[i].job_id == result->jobs[j].id && !result->jobs[j].stage_count++)
+				result->jobs[j].stages = &stages[i];
+}
+
+int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id, struct popcorn_result *result,
+	struct error *error)
+{
+	struct database_answer *answers = arena_array(arena, struct database_answer, COUNT(PARTS));
+	struct has_row has = {0};
+	int rc = database_row(db, arena, &RESULT, result, error, "ii", viewer_id, id);
+	if (!rc)
+		rc = database_row(db, arena, &WAITS, &has, error, "i", id);
+	if (!rc)
+		rc = has.waits ? database_answers(db, arena, &OF_WAITING, answers, error, "iiiii", id, id, id, (int64_t)0, id)
+			: database_answers(db, arena, &OF_ENDED, answers, error, "iii", id, id, id);
+	if (rc)
+		return rc;
+	result->waits = has.waits ? &answers[3] : NULL;
+	hang(result, answers);
+	return 0;
+}
+
+int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t id, struct popcorn_result *result, struct error *error)
+{
+	struct database_answer answers[COUNT(WHOLE_PARTS)];
+	int rc = database_row(db, arena, &RESULT_ALONE, result, error, "i", id);
+	if (!rc)
+		rc = database_answers(db, arena, &WHOLE, answers, error, "iii", id, id, id);
+	if (!rc)
+		hang(result, answers);
+	return rc;
+}
+
+/* ---- words ---- */
+
+static const struct { const char *ours, *theirs; } MODES[] = {
+	{ "test", "test" }, { "benchmark", "benchmark" }, { "ranked", "leaderboard" }, { "profile", "profile" }, { "ranked", "ranked" },
+};
+
+const char *popcorn_mode(const char *mode)
+{
+	for (size_t i = 0; i < COUNT(MODES); i++)
+		if (strcmp(MODES[i].ours, mode) == 0)
+			return MODES[i].theirs;
+	return NULL;
+}
+
+const char *popcorn_mode_of_ours(const char *mode)
+{
+	for (size_t i = 0; i < COUNT(MODES); i++)
+		if (strcasecmp(MODES[i].theirs, mode) == 0)
+			return MODES[i].ours;
+	return NULL;
+}
+
+bool popcorn_is_done(const struct popcorn_result *result)
+{
+	for (size_t i = 0; i < result->job_count; i++)
+		if (result->jobs[i].open)
+			return false;
+	return true;
+}
+
+static bool has_passed(const struct popcorn_job *job)
+{
+	return job->verdict && strcmp(job->verdict, verdict_name(VERDICT_PASSED)) == 0;
+}
+
+/* The first job that has not passed; NULL: there is none. */
+static const struct popcorn_job *first_failed(const struct popcorn_result *result)
+{
+	for (size_t i = 0; i < result->job_count; i++)
+		if (!has_passed(&result->jobs[i]))
+			return &result->jobs[i];
+	return NULL;
+}
+
+const char *popcorn_status(const struct popcorn_result *result)
+{
+	if (!popcorn_is_done(result)) {
+		for (size_t i = 0; i < result->job_count; i++)
+			if (!result->jobs[i].queued)
+				return "running";
+		return "pending";
+	}
+	const struct popcorn_job *failed = first_failed(result);
+	if (!failed && result->job_count)
+		return "succeeded";
+	bool timed_out = failed && failed->verdict && strcmp(failed->verdict, verdict_name(VERDICT_TIME_LIMIT)) == 0;
+	return timed_out ? "timed_out" : "failed";
+}
+
+const char *popcorn_failure(struct arena *arena, const struct config *config, const struct popcorn_result *result)
+{
+	const struct popcorn_job *job = popcorn_is_done(result) ? first_failed(result) : NULL;
+	if (!job)
+		return result->job_count ? NULL : "It has no job, so nothing of it ran.";
+	const char *reason = job->reason && *job->reason ? job->reason : verdict_advice(verdict_from_name(job->verdict));
+	return arena_printf(arena, "%s on %s. %s All about it: %s/submission/%lld", job->verdict ? job->verdict : job->state, job->gpu,
+		reason ? reason : "", config->public_url, (long long)result->id);
+}
+
+json_t *popcorn_time(int64_t ms)
+{
+	format_text text;
+	format_iso(text, ms == TIME_NULL ? 0 : ms);
+	return ms == TIME_NULL ? json_null() : json_string(text);
+}
+
+json_t *popcorn_seconds(double ns)
+{
+	return isfinite(ns) ? json_real(ns / 1e9) : json_null();
+}
+
+const char *popcorn_ascii(struct arena *arena, const char *text)
+{
+	char *plain = arena_strdup(arena, text), *end = plain;
+	for (const char *at = plain; *at; at++)
+		if (((unsigned char)*at & 0xc0) != 0x80) /* one for each character */
+			*end++ = (unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e ? '_' : *at;
+	*end = '\0';
+	return plain;
+}
+
+/* ---- what a stage found, as the harness of the field writes it ---- */
+
+static bool is_passed(const char *verdict)
+{
+	return verdict && strcmp(verdict, verdict_name(VERDICT_PASSED)) == 0;
+}
+
+static const char *mode_of_stage(const struct popcorn_stage *stage)
+{
+	return strcmp(stage->name, "compile") == 0 ? NULL : popcorn_mode(stage->name);
+}
+
+static void put_text(json_t *out, const char *key, const char *text)
+{
+	json_object_set_new(out, key, json_string(text));
+}
+
+static void put_real(json_t *out, const char *key, double value)
+{
+	char text[40];
+	snprintf(text, sizeof text, "%.17g", value);
+	if (isfinite(value))
+		put_text(out, key, text);
+}
+
+static void put_times(json_t *out, const char *begin, const struct popcorn_case *one)
+{
+	const struct { const char *name; double ns; } times[] = {
+		{ "mean", one->mean_ns }, { "std", one->std_ns }, { "err", one->err_ns }, { "best", one->best_ns }, { "worst", one->worst_ns },
+	};
+	char key[64];
+	for (size_t i = 0; i < COUNT(times); i++) {
+		snprintf(key, sizeof key, "%s.%s", begin, times[i].name);
+		put_real(out, key, times[i].ns);
+	}
+	if (one->runs != SQL_NULL_INTEGER) {
+		snprintf(key, sizeof key, "%s.runs", begin);
+		put_real(out, key, (double)one->runs);
+	}
+}
+
+static json_t *base64(const void *bytes, size_t length)
+{
+	size_t size = sodium_base64_ENCODED_LEN(length, sodium_base64_VARIANT_ORIGINAL);
+	cleanup_free char *text = malloc(size);
+	return text ? json_string(sodium_bin2base64(text, size, bytes, length, sodium_base64_VARIANT_ORIGINAL)) : NULL;
+}
+
+static void put_case(json_t *out, const char *kind, size_t index, const struct popcorn_case *one)
+{
+	char begin[40], key[64];
+	bool passed = is_passed(one->verdict), is_test = strcmp(kind, "test") == 0;
+	snprintf(begin, sizeof begin, "%s.%zu", kind, index);
+	snprintf(key, sizeof key, "%s.spec", begin);
+	put_text(out, key, one->spec);
+	snprintf(key, sizeof key, "%s.status", begin);
+	if (is_test || !passed)
+		put_text(out, key, passed ? "pass" : "fail");
+	snprintf(key, sizeof key, "%s.%s", begin, passed ? "message" : "error");
+	if (*one->message)
+		put_text(out, key, one->message);
+	put_times(out, begin, one);
+	snprintf(key, sizeof key, "%s.report", begin);
+	if (one->report)
+		json_object_set_new(out, key, base64(one->report, strlen(one->report)));
+}
+
+/* Numbers are texts there, but for the counts: popcorn-cli shows a profile's report only where its count is a number. */
+static json_t *stage_result(const struct popcorn_stage *stage)
+{
+	json_t *out = json_object();
+	const char *kind = strcmp(stage->name, "test") == 0 ? "test" : "benchmark";
+	json_object_set_new(out, strcmp(kind, "test") == 0 ? "test-count" : "benchmark-count", json_integer((json_int_t)stage->case_count));
+	for (size_t i = 0; i < stage->case_count; i++)
+		put_case(out, kind, i, &stage->cases[i]);
+	put_text(out, "check", is_passed(stage->verdict) ? "pass" : "fail");
+	return out;
+}
+
+/* ---- for who asks again and again ---- */
+
+static json_t *run_json(const struct popcorn_job *job, const struct popcorn_stage *stage)
+{
+	bool is_ranked = strcmp(stage->name, "ranked") == 0, passed = is_passed(stage->verdict);
+	return json_pack("{s:o, s:o, s:s, s:b, s:s, s:o, s:b, s:o}", "start_time", popcorn_time(job->started_at_ms),
+		"end_time", popcorn_time(job->finished_at_ms), "mode", mode_of_stage(stage), "secret", 0, "runner", job->gpu,
+		"score", is_ranked && passed ? popcorn_seconds(job->score_ns) : json_null(), "passed", passed,
+		"result", stage->verdict ? stage_result(stage) : json_null());
+}
+
+json_t *popcorn_runs(const struct popcorn_result *result)
+{
+	json_t *runs = json_array();
+	for (size_t j = 0; j < result->job_count; j++)
+		for (size_t i = 0; i < result->jobs[j].stage_count; i++)
+			if (mode_of_stage(&result->jobs[j].stages[i]))
+				json_array_append_new(runs, run_json(&result->jobs[j], &result->jobs[j].stages[i]));
+	return runs;
+}
+
+/* ---- for who has waited on an open connection ---- */
+
+struct trace_row { const char *name; struct blob_value content; int64_t part, size; };
+static const struct column TRACE_COLUMNS[] = {
+	TEXT(struct trace_row, name), BLOB(struct trace_row, content), INTEGER(struct trace_row, part), INTEGER(struct trace_row, size),
+};
+static const struct statement TRACES = SELECT(struct trace_row, TRACE_COLUMNS,
+	"SELECT a.name, p.content, p.part, a.size FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id WHERE a.stage_id = ? "
+	"ORDER BY a.id, p.part");
+struct extent_row { int64_t files, bytes; };
+static const struct column EXTENT_COLUMNS[] = { INTEGER(struct extent_row, files), INTEGER(struct extent_row, bytes) };
+static const struct statement EXTENT = SELECT(struct extent_row, EXTENT_COLUMNS,
+	"SELECT COUNT(DISTINCT a.id) AS files, CAST(COALESCE(SUM(LENGTH(p.content)), 0) AS SIGNED) AS bytes "
+	"FROM artifacts a JOIN artifact_parts p ON p.artifact_id = a.id WHERE a.stage_id = ?");
+
+struct telling {
+	struct database *db;
+	struct arena *arena;
+	const struct config *config;
+	const struct popcorn_result *result;
+	size_t trace_bytes;       /* that were sent along so far */
+};
+
+/* The files of a stage as a zip. */
+static int read_trace(struct telling *telling, int64_t stage_id, json_t **trace, struct error *error)
+{
+	struct trace_row *rows;
+	size_t count;
+	cleanup_buffer struct buffer packed = {0}, gzip = {0};
+	struct zip_pack zip = { .out = &packed };
+	int rc = database_rows(telling->db, telling->arena, &TRACES, &rows, &count, error, "i", stage_id);
+	for (size_t i = 0; i < count && !rc; i++) {
+		buffer_append(&gzip, rows[i].content.bytes, rows[i].content.length);
+		if (i + 1 < count && strcmp(rows[i + 1].name, rows[i].name) == 0)
+			continue;
+		rc = zip_pack_gzip(&zip, rows[i].name, gzip.data, gzip.length, error);
+		buffer_clear(&gzip);
+	}
+	zip_pack_end(&zip);
+	if (!rc)
+		*trace = base64(packed.data, packed.length);
+	return rc;
+}
+
+static int profile_json(struct telling *telling, const struct popcorn_stage *stage, json_t **profile, struct error *error)
+{
+	struct extent_row extent;
+	json_t *trace = NULL;
+	int rc = database_row(telling->db, telling->arena, &EXTENT, &extent, error, "i", stage->id);
+	bool fits = !rc && extent.files && telling->trace_bytes + (size_t)extent.bytes <= most_trace_bytes;
+	if (fits)
+		rc = read_trace(telling, stage->id, &trace, error);
+	if (rc)
+		return rc;
+	telling->trace_bytes += fits ? (size_t)extent.bytes : 0;
+	const char *where = arena_printf(telling->arena, "%s/submission/%lld", telling->config->public_url, (long long)telling->result->id);
+	*profile = json_pack("{s:s, s:o, s:s?}", "profiler", extent.files ? "Nsight-Compute" : "torch.profiler",
+		"trace", trace ? trace : json_string(""), "download_url", extent.files && !trace ? where : NULL);
+	return 0;
+}
+
+static json_t *compilation_json(const struct popcorn_stage *stage)
+{
+	bool is_nvcc = strstr(stage->command, "nvcc");
+	return json_pack("{s:b, s:s, s:b, s:s, s:s, s:s, s:o}", "nvcc_found", is_nvcc, "nvcc_version", "", "success", is_passed(stage->verdict),
+		"command", stage->command, "stdout", stage->out, "stderr", stage->err,
+		"exit_code", stage->exit_code == SQL_NULL_INTEGER ? json_null() : json_integer(stage->exit_code));
+}
+
+static json_t *program_json(const struct popcorn_stage *stage)
+{
+	bool passed = is_passed(stage->verdict);
+	return json_pack("{s:b, s:b, s:s, s:s, s:s, s:o, s:f, s:o}", "success", passed || stage->exit_code == 0 || stage->exit_code == 112,
+		"passed", passed, "command", stage->command, "stdout", stage->out, "stderr", stage->err,
+		"exit_code", stage->exit_code == SQL_NULL_INTEGER ? json_null() : json_integer(stage->exit_code),
+		"duration", stage->duration_ms == SQL_NULL_INTEGER ? 0.0 : (double)stage->duration_ms / 1000, "result", stage_result(stage));
+}
+
+/* Each run of kernelbot compiles by itself; ours is compiled once, which the first run tells. */
+static int add_runs(struct telling *telling, const struct popcorn_job *job, json_t *runs, struct error *error)
+{
+	json_t *compilation = NULL;
+	int profiles = 0, rc = 0;
+	for (size_t i = 0; i < job->stage_count && !rc; i++) {
+		const struct popcorn_stage *stage = &job->stages[i];
+		const char *mode = mode_of_stage(stage);
+		bool is_profile = mode && strcmp(mode, "profile") == 0;
+		if (!mode) {
+			compilation = compilation_json(stage);
+			continue;
+		}
+		json_t *profile = NULL;
+		rc = is_profile ? profile_json(telling, stage, &profile, error) : 0;
+		json_object_set_new(runs, is_profile ? arena_printf(telling->arena, "profile.%d", profiles++) : mode,
+			json_pack("{s:o, s:o, s:o, s:o, s:o}", "start", popcorn_time(job->started_at_ms), "end", popcorn_time(job->finished_at_ms),
+				"compilation", compilation ? compilation : json_null(), "run", program_json(stage), "profile", profile ? profile : json_null()));
+		compilation = NULL;
+	}
+	if (compilation)
+		json_object_set_new(runs, popcorn_mode(telling->result->mode), json_pack("{s:o, s:o, s:o, s:n, s:n}",
+			"start", popcorn_time(job->started_at_ms), "end", popcorn_time(job->finished_at_ms), "compilation", compilation, "run", "profile"));
+	return rc;
+}
+
+static json_t *system_json(const struct popcorn_job *job)
+{
+	json_t *known = job->environment ? json_loads(job->environment, 0, NULL) : NULL, *out = json_object();
+	static const struct { const char *theirs, *ours; } facts[] = {
+		{ "gpu", "product" }, { "cpu", "cpu" }, { "runtime", "cuda" }, { "platform", "kernel" }, { "torch", "torch" }, { "hostname", "host" },
+	};
+	for (size_t i = 0; i < COUNT(facts); i++) {
+		const char *text = json_string_value(json_object_get(known, facts[i].ours));
+		put_text(out, facts[i].theirs, text ? text : "");
+	}
+	if (!*json_string_value(json_object_get(out, "gpu")))
+		put_text(out, "gpu", job->gpu);
+	json_object_set_new(out, "device_count", json_integer(1));
+	json_decref(known);
+	return out;
+}
+
+/* ---- the same for people ---- */
+
+static void report_case(struct buffer *out, struct arena *arena, const struct popcorn_case *one)
+{
+	bool passed = is_passed(one->verdict);
+	buffer_printf(out, "%s %s", passed ? "  ok  " : "  FAIL", one->spec);
+	if (isfinite(one->mean_ns)) {
+		format_text time, best, worst;
+		format_duration_err(time, one->mean_ns, one->err_ns);
+		format_duration_ns(best, one->best_ns);
+		format_duration_ns(worst, one->worst_ns);
+		buffer_printf(out, ": %s (best %s, worst %s)", time, best, worst);
+	}
+	buffer_text(out, "\n");
+	if (!passed && *one->message)
+		buffer_printf(out, "       %s\n", arena_strdup(arena, one->message));
+	if (one->report)
+		buffer_printf(out, "%s\n", one->report);
+}
+
+static void report_stage(struct buffer *out, struct arena *arena, const struct popcorn_stage *stage)
+{
+	buffer_printf(out, "%s: %s\n", mode_of_stage(stage) ? mode_of_stage(stage) : stage->name, stage->verdict ? stage->verdict : "not finished");
+	if (!is_passed(stage->verdict) && *stage->message)
+		buffer_printf(out, "  %s\n", stage->message);
+	for (size_t i = 0; i < stage->case_count; i++)
+		report_case(out, arena, &stage->cases[i]);
+}
+
+static const char *report(struct arena *arena, const struct config *config, const struct popcorn_result *result, const struct popcorn_job *job)
+{
+	cleanup_buffer struct buffer out = {0};
+	format_text score;
+	buffer_printf(&out, "%s: %s\n", job->gpu, job->verdict ? job->verdict : job->state);
+	if (job->reason && *job->reason && !has_passed(job))
+		buffer_printf(&out, "%s\n", job->reason);
+	if (isfinite(job->score_ns)) {
+		format_duration_ns(score, job->score_ns);
+		buffer_printf(&out, "Score: %s%s\n", score, job->held ? " (an admin looks at it before it is ranked)" : result->practice
+			? " (handed in after the deadline, so it is not ranked)" : "");
+	}
+	for (size_t i = 0; i < job->stage_count; i++)
+		report_stage(&out, arena, &job->stages[i]);
+	buffer_printf(&out, "All about it: %s/submission/%lld", config->public_url, (long long)result->id);
+	return arena_strdup(arena, out.data);
+}
+
+int popcorn_results(struct database *db, struct arena *arena, const struct config *config, const struct popcorn_result *result,
+	json_t **results, json_t **reports, struct error *error)
+{
+	struct telling telling = { db, arena, config, result, 0 };
+	int rc = 0;
+	*results = json_array();
+	*reports = json_array();
+	for (size_t i = 0; i < result->job_count && !rc; i++) {
+		const struct popcorn_job *job = &result->jobs[i];
+		json_t *runs = json_object();
+		rc = add_runs(&telling, job, runs, error);
+		bool ran = strcmp(job->state, "done") == 0;
+		json_array_append_new(*results, json_pack("{s:b, s:s, s:o, s:o}", "success", ran, "error", ran || !job->reason ? "" : job->reason,
+			"system", system_json(job), "runs", runs));
+		json_array_append_new(*reports, json_string(report(arena, config, result, job)));
+	}
+	if (rc) {
+		json_decref(*results);
+		json_decref(*reports);
+	}
+	return rc;
+}

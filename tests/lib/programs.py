@@ -1,0 +1,50 @@
+"""A program that asks /api/v1 (or /popcorn) with a token: JSON in, JSON out, with the standard library only."""
+import json
+import re
+import urllib.parse
+
+from client import Client
+
+
+class Program(Client):
+	def __init__(self, url, token=None):
+		super().__init__(url)
+		self.token = token
+
+	def ask(self, method, path, body=None, headers=None):
+		"""`body`: what becomes JSON, bytes as they are, or None."""
+		headers = dict(headers or {})
+		if self.token and "Authorization" not in headers:
+			headers["Authorization"] = f"Bearer {self.token}"
+		if body is not None and not isinstance(body, bytes):
+			headers.setdefault("Content-Type", "application/json")
+			body = json.dumps(body).encode()
+		return self.request(method, path, body, headers)
+
+	def read(self, path, **parameters):
+		"""The JSON of a GET that succeeds."""
+		query = "?" + urllib.parse.urlencode(parameters, doseq=True) if parameters else ""
+		answer = self.ask("GET", path + query)
+		if answer.status != 200:
+			raise AssertionError(f"{path}{query}: {answer.status} {answer.text[:500]}")
+		return answer.json
+
+	def all_of(self, path, **parameters):
+		"""Every item of a list, page by page."""
+		items, cursor = [], {}
+		while True:
+			page = self.read(path, **parameters, **cursor)
+			items += page["items"]
+			if page["next"] is None:
+				return items
+			cursor = {"cursor": page["next"]}
+
+
+def make_token(client, name, *scopes, days="0"):
+	"""A token of the user whose session the client has, as its page shows it once."""
+	answer = client.post("/account/tokens", [("name", name), ("days", days), *(("scope", scope) for scope in scopes)])
+	answer = client.get(answer.location) if answer.status == 303 else answer
+	shown = re.search(r"podium_[A-Za-z0-9_-]{43}", answer.text)
+	if not shown:
+		raise AssertionError(answer.words())
+	return shown[0]
