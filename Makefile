@@ -120,6 +120,7 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
 # The files that are embedded in programs.
+$(B)/cgi/api_openapi.o: docs/api.md $(wildcard docs/openapi/*.json)
 $(B)/lib/stock.o: $(filter-out %.pyc harness/isolated,$(wildcard harness/*))
 $(B)/worker/run/zygote.o: harness/zygote.py $(B)/worker/run/sandbox_enter.so
 $(B)/worker/run/zygote.o: override CFLAGS += -DSANDBOX_LIBRARY='"$(B)/worker/run/sandbox_enter.so"'

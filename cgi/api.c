@@ -373,11 +373,18 @@ static void link_next(struct request *request, const char *next)
 	response_header(request, "Link", buffer_string(&link));
 }
 
-int respond_list(struct request *request, json_t *items, const char *next)
+int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next)
 {
 	if (next)
 		link_next(request, next);
-	return respond_json(request, json_pack("{s:o, s:o}", "items", items, "next", json_text(next)));
+	json_object_set_new(about, "items", items);
+	json_object_set_new(about, "next", json_text(next));
+	return respond_json(request, about);
+}
+
+int respond_list(struct request *request, json_t *items, const char *next)
+{
+	return respond_list_about(request, json_object(), items, next);
 }
 
 /* ---- answers ---- */

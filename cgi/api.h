@@ -73,6 +73,8 @@ int api_list_read(struct request *request, struct api_list *list);
 const char *api_cursor(struct request *request, int64_t first, int64_t second);
 /* {"items": [...], "next": cursor or null} and the Link header; takes `items`. */
 int respond_list(struct request *request, json_t *items, const char *next);
+/* The same with further members, those of `about`; takes that as well. */
+int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next);
 
 /* ---- output ---- */
 

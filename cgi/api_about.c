@@ -5,8 +5,8 @@
 
 int api_root(struct request *request)
 {
-	return respond_json(request, json_pack("{s:s, s:s, s:s, s:o}", "name", "Podium", "version", PODIUM_VERSION,
-		"openapi", "/api/v1/openapi.json", "documentation", json_null()));
+	return respond_json(request, json_pack("{s:s, s:s, s:s, s:s}", "name", "Podium", "version", PODIUM_VERSION,
+		"openapi", "/api/v1/openapi.json", "documentation", "/api/v1/reference.md"));
 }
 
 static json_t *scope_names(int64_t scopes)

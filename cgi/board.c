@@ -10,7 +10,7 @@
 
 struct board_row {
 	int64_t id, creator_id, task_version_id, version_number, version_at_ms, version_revision, newest_number, deadline_ms,
-		accepting, gpu_position, entries, practice, frozen_at_ms, archived_at_ms, last_number, draft;
+		accepting, gpu_position, entries, practice, frozen_at_ms, archived_at_ms, last_number, draft, sources_public;
 	const char *name, *language, *gpu, *visibility;
 };
 static const struct column BOARD_COLUMNS[] = {
@@ -22,9 +22,9 @@ static const struct column BOARD_COLUMNS[] = {
 	INTEGER(struct board_row, entries),
 	TEXT(struct board_row, visibility), INTEGER(struct board_row, practice),
 	TIME(struct board_row, frozen_at_ms), TIME(struct board_row, archived_at_ms),
-	INTEGER(struct board_row, last_number), INTEGER(struct board_row, draft),
+	INTEGER(struct board_row, sources_public), INTEGER(struct board_row, last_number), INTEGER(struct board_row, draft),
 };
-#define PUBLISHING_FIELDS "l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms, " \
+#define PUBLISHING_FIELDS "l.visibility, l.practice, l.frozen_at AS frozen_at_ms, l.archived_at AS archived_at_ms, l.sources_public_after_deadline AS sources_public, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) AS last_number, v.draft"
 /* Positions run from 1 without gaps, so the last one is the number of entries. ORDER BY with LIMIT is one step into
  * the index; MAX would walk over all entries, because it stands in a subquery for each device. The few devices are put in order
@@ -71,6 +71,7 @@ static void fill_board(struct arena *arena, struct board *board, struct board_ro
 		.newest_number = rows->newest_number, .deadline_ms = rows->deadline_ms, .accepting = rows->accepting,
 		.visibility = rows->visibility, .practice = rows->practice, .frozen_at_ms = rows->frozen_at_ms,
 		.archived_at_ms = rows->archived_at_ms, .last_number = rows->last_number, .is_draft = rows->draft,
+		.sources_public = rows->sources_public,
 		.gpus = arena_array(arena, struct board_gpu, count),
 	};
 	for (size_t i = 0; i < count; i++)

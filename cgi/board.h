@@ -23,6 +23,7 @@ struct board {
 	const char *visibility;  /* "public", "closed", "hidden" */
 	int64_t practice;        /* takes submissions after the deadline */
 	int64_t frozen_at_ms, archived_at_ms; /* TIME_NULL: it is not */
+	int64_t sources_public;  /* after the deadline */
 	struct board_gpu *gpus; size_t gpu_count;
 };
 

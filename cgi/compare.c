@@ -51,17 +51,22 @@ static const struct statement ROWS = SELECT(struct compare_row, ROW_COLUMNS,
 /* ---- words ---- */
 
 /* Standard errors are of the means, so that of the difference is the root of their squares' sum. */
-static bool is_noise(const struct compare_times *times)
+bool compare_is_noise(const struct compare_times *times)
 {
 	double a_err = isnan(times->a_err_ns) ? 0 : times->a_err_ns, b_err = isnan(times->b_err_ns) ? 0 : times->b_err_ns;
 	return fabs(times->b_ns - times->a_ns) <= interval_half_ns(hypot(a_err, b_err));
 }
 
+bool compare_has_both(const struct compare_times *times)
+{
+	return !isnan(times->b_ns) && times->a_ns > 0;
+}
+
 const char *compare_words(struct arena *arena, const struct compare_times *times)
 {
-	if (isnan(times->a_ns) || isnan(times->b_ns) || !(times->a_ns > 0))
+	if (!compare_has_both(times))
 		return "";
-	return is_noise(times) ? "within noise" : comparison_change(arena, times->b_ns / times->a_ns);
+	return compare_is_noise(times) ? "within noise" : comparison_change(arena, times->b_ns / times->a_ns);
 }
 
 /* ---- joining ---- */
@@ -220,6 +225,12 @@ static int read_results(struct request *request, struct compare_view *view)
 	return 0;
 }
 
+int compare_read(struct request *request, int64_t a_id, int64_t b_id, struct compare_view *view)
+{
+	int rc = read_sides(request, view, a_id, b_id);
+	return rc ? rc : read_results(request, view);
+}
+
 /* Without two numbers: a form for them, with the viewer's newest of the same leaderboard to choose from. */
 static int choose(struct request *request, struct compare_view *view, int64_t known)
 {
@@ -248,9 +259,7 @@ int page_compare(struct request *request)
 	struct compare_view view = { .a_text = query_text(request, "a"), .b_text = query_text(request, "b") };
 	if (!a_id || !b_id)
 		return choose(request, &view, a_id ? a_id : b_id);
-	int rc = read_sides(request, &view, a_id, b_id);
-	if (!rc)
-		rc = read_results(request, &view);
+	int rc = compare_read(request, a_id, b_id, &view);
 	if (rc)
 		return rc;
 	compare_sources(request, &view);

@@ -43,6 +43,14 @@ struct compare_view {
 	const struct diff_row *rows; size_t row_count;
 };
 
+/* Both sides with their results, for whoever may see them: a, b and gpus of the view. ERROR_NOT_FOUND with a sentence. */
+struct request;
+int compare_read(struct request *request, int64_t a_id, int64_t b_id, struct compare_view *view);
+
+/* Whether both have a time; and whether they differ by no more than the 95 % interval of the difference. */
+bool compare_has_both(const struct compare_times *times);
+bool compare_is_noise(const struct compare_times *times);
+
 /* "3.1 % faster", "within noise", "" when a time is missing: b as seen from a. */
 const char *compare_words(struct arena *arena, const struct compare_times *times);
 

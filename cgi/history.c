@@ -109,7 +109,7 @@ static bool is_result(const char *text)
 	return false;
 }
 
-static bool is_mode(const char *text)
+bool history_is_mode(const char *text)
 {
 	for (size_t i = 0; quota_mode(i); i++)
 		if (strcmp(quota_mode(i), text) == 0)
@@ -142,7 +142,7 @@ static const struct filter_field {
 } FIELDS[] = {
 	{ "leaderboard", offsetof(struct history_filter, leaderboard), is_name, "the name of a leaderboard" },
 	{ "gpu", offsetof(struct history_filter, gpu), gpu_is_name, "the name of a device" },
-	{ "mode", offsetof(struct history_filter, mode), is_mode, "a mode" },
+	{ "mode", offsetof(struct history_filter, mode), history_is_mode, "a mode" },
 	{ "result", offsetof(struct history_filter, result), is_result, "a verdict or state" },
 	{ "from", offsetof(struct history_filter, from), is_day, "a day, like 2026-11-21" },
 	{ "to", offsetof(struct history_filter, to), is_day, "a day, like 2026-11-21" },
@@ -215,6 +215,19 @@ static int read_rows(struct request *request, const struct history_view *view, i
 	return database_rows(request->db, request->arena, view->board ? &JOBS_OF_LEADERBOARD_WITHIN : &JOBS_WITHIN, rows, count, request->error,
 		"isittttissssi", viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode, one_job, filter->gpu,
 		filter->result, most);
+}
+
+int history_read(struct request *request, const struct history_filter *filter, int64_t before, int64_t most,
+	struct history_submission **submissions, size_t *count)
+{
+	struct history_job *rows;
+	size_t row_count;
+	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
+	int64_t viewer = request->viewer.id;
+	int rc = database_rows(request->db, request->arena, &JOBS, &rows, &row_count, request->error, "isiissssi", viewer, filter->leaderboard,
+		viewer, before, filter->mode, one_job, filter->gpu, filter->result, most);
+	*count = rc ? 0 : history_group(request->arena, rows, row_count, submissions);
+	return rc;
 }
 
 static int read_submissions(struct request *request, struct history_view *view)

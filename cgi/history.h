@@ -47,6 +47,12 @@ struct history_view {
 /* What a result can be looked for as: each verdict, and "queued", "running", "held". NULL behind the last. */
 const char *history_result(size_t index);
 
+/* The viewer's submissions with lower numbers than `before`, the newest first, with their jobs: of the filter, leaderboard, gpu, mode and
+ * result count, each "" where it does not. At most `most`. */
+int history_read(struct request *request, const struct history_filter *filter, int64_t before, int64_t most,
+	struct history_submission **submissions, size_t *count);
+bool history_is_mode(const char *text);
+
 /* Puts rows that follow each other and are of one submission together. */
 size_t history_group(struct arena *arena, const struct history_job *rows, size_t count, struct history_submission **submissions);
 

@@ -65,6 +65,7 @@ static const char *obstacle(const struct wait *wait)
 static void describe_queued(struct arena *arena, struct job_row *job, const struct wait *wait, struct buffer *out)
 {
 	job->ahead = wait->position ? wait->position - 1 : 0;
+	job->start_ms = wait->start_ms;
 	job->start = wait->words && wait->at_least ? arena_printf(arena, "%s or later", wait->words) : wait->words;
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);

@@ -1,5 +1,6 @@
 /* podium-web: answers FastCGI requests on a Unix socket with a fixed number of threads, each with a
  * database connection of its own. */
+#include "cgi/allowance.h"
 #include "cgi/fastcgi.h"
 #include "cgi/form.h"
 #include "cgi/pulse.h"
@@ -277,7 +278,8 @@ static int run_threads(void)
 	int64_t started = 0;
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
-	if (pulse_start(&config, databases, database_count, &error) || stream_start(&config, databases[database_count - 1], &error)) {
+	if (pulse_start(&config, databases, database_count, &error) || stream_start(&config, databases[database_count - 1], &error)
+		|| allowance_start(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -292,6 +294,7 @@ static int run_threads(void)
 	for (int64_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	stream_stop();
+	allowance_stop();
 	pulse_stop();
 	for (size_t i = 0; i < database_count; i++)
 		database_close(databases[i]);

@@ -81,7 +81,7 @@ static int read_jobs(struct request *request, const struct statement *statement,
 }
 
 /* With the number of all jobs, where the list is full: only then it has a rest that is worth counting. */
-static int read_devices(struct request *request, struct queue_view *view)
+int queue_read_devices(struct request *request, struct queue_view *view)
 {
 	struct device_row *rows;
 	size_t count;
@@ -136,7 +136,7 @@ static struct queue_line *line_of(struct queue_line *lines, size_t *count, const
 	struct queue_line *known = find_line(lines, *count, gpu);
 	if (known)
 		return known;
-	lines[*count] = (struct queue_line){ .gpu = gpu };
+	lines[*count] = (struct queue_line){ .gpu = gpu, .next_ms = NAN };
 	return &lines[(*count)++];
 }
 
@@ -173,7 +173,8 @@ static void expect_next(struct arena *arena, struct queue_view *view, int64_t us
 		jobs[view->job_count] = (struct wait_job){ .id = INT64_MAX, .user_id = user_id, .gpu = line->gpu, .expected_ms = NAN,
 			.running_ms = NAN };
 		wait_estimate(arena, jobs, view->job_count + 1, devices, view->line_count);
-		line->next = wait_words(arena, jobs[view->job_count].start_ms);
+		line->next_ms = jobs[view->job_count].start_ms;
+		line->next = wait_words(arena, line->next_ms);
 	}
 }
 
@@ -200,21 +201,29 @@ static int read_view(struct request *request, const struct statement *jobs, stru
 {
 	int rc = read_jobs(request, jobs, view);
 	if (!rc)
-		rc = read_devices(request, view);
+		rc = queue_read_devices(request, view);
 	request->may_be_cached = !rc;
 	return rc;
+}
+
+int queue_read(struct request *request, struct queue_view *view)
+{
+	int rc = read_view(request, &JOBS, view);
+	if (rc)
+		return rc;
+	count_lines(request->arena, view);
+	expect_starts(request, view);
+	keep_visible(view);
+	cut_list(view);
+	return 0;
 }
 
 int page_queue(struct request *request)
 {
 	struct queue_view view = {0};
-	int rc = read_view(request, &JOBS, &view);
+	int rc = queue_read(request, &view);
 	if (rc)
 		return rc;
-	count_lines(request->arena, &view);
-	expect_starts(request, &view);
-	keep_visible(&view);
-	cut_list(&view);
 	struct page page = page_make(request, "Queue", "queue");
 	page.refresh_s = reload_s;
 	page.live_url = "/queue/status";

@@ -34,6 +34,7 @@ struct queue_line {
 	int64_t devices;             /* that take jobs */
 	int64_t running, waiting;
 	const char *next;            /* when a job that the reader sent now would start, in words; NULL: not known */
+	double next_ms;              /* the same from now; NAN: not known */
 };
 
 struct queue_view {
@@ -45,6 +46,11 @@ struct queue_view {
 	const struct queue_device *devices; size_t device_count;
 	struct queue_line *lines; size_t line_count;
 };
+
+/* All of it as the page shows it; and the devices alone. */
+struct request;
+int queue_read(struct request *request, struct queue_view *view);
+int queue_read_devices(struct request *request, struct queue_view *view);
 
 /* What it does, in a word: "quarantined", or as fleet_state() says. */
 const char *queue_device_state(const struct queue_device *device);

@@ -51,6 +51,9 @@ static const struct statement PAGE_AND_OWN = SELECT(struct ranking_row, NEIGHBOU
 	"  ORDER BY r.position LIMIT ? OFFSET ?) r"
 static const struct statement FILTERED_PAGE = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED AND_FIRST_ROW AND_OWN_ROW);
 static const struct statement FILTERED_ALL = SELECT(struct ranking_row, NEIGHBOURED_COLUMNS, FILTERED);
+static const struct statement BETWEEN = SELECT(struct ranking_row, ROW_COLUMNS,
+	"SELECT " FIELDS " FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r")
+	" AND r.position BETWEEN ? AND ? ORDER BY r.position");
 static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
 	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_KEY("r") " ORDER BY r.position");
 
@@ -304,6 +307,22 @@ int ranking_list_read_all(struct request *request, const struct board *board, co
 			FILTER_VALUES(request, board, gpu, &list->filter, UINT32_MAX, 0));
 	return database_rows(request->db, request->arena, &ALL, &list->rows, &list->row_count, request->error, "iis", board->id,
 		board->task_version_id, gpu->name);
+}
+
+/* With one row more, by which a tie is known. */
+int ranking_list_read_behind(struct request *request, const struct board *board, const struct board_gpu *gpu, int64_t after, int64_t most,
+	struct ranking_list *list)
+{
+	struct answer answer;
+	*list = (struct ranking_list){ .total = gpu->entries };
+	int rc = database_rows(request->db, request->arena, &BETWEEN, &answer.rows, &answer.count, request->error, "iisii", board->id,
+		board->task_version_id, gpu->name, after + 1, after + most + 1);
+	if (rc)
+		return rc;
+	list->rows = answer.rows;
+	list->row_count = answer.count < (size_t)most ? answer.count : (size_t)most;
+	ranking_mark_ties(list->rows, list->row_count, answer.count);
+	return 0;
 }
 
 /* ---- addresses ---- */

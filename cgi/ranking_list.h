@@ -65,6 +65,10 @@ int ranking_list_read(struct request *request, const struct board *board, const 
 /* All that the filter lets through, without baselines and comparisons. */
 int ranking_list_read_all(struct request *request, const struct board *board, const struct board_gpu *gpu, struct ranking_list *list);
 
+/* At most `most` rows behind position `after` (0: from the first on), in their order. */
+int ranking_list_read_behind(struct request *request, const struct board *board, const struct board_gpu *gpu, int64_t after, int64_t most,
+	struct ranking_list *list);
+
 /* Marks the ties among the first `count` rows; `known` rows, which may be one more, are in the array. */
 void ranking_mark_ties(struct ranking_row *rows, size_t count, size_t known);
 

@@ -86,6 +86,12 @@ static const struct column STAGE_COLUMNS[] = {
 	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions " \
 	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose " = ? ORDER BY t.job_id, t.position")
 
+/* Without what may be long. */
+static const struct statement STAGE_NAMES = SELECT(struct stage_row, STAGE_COLUMNS,
+	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, '' AS message, t.exit_code, t.duration_ms, NULL AS peak_host_bytes, "
+	"  NULL AS peak_device_bytes, '' AS command, '' AS `out`, '' AS err, NULL AS kernels, NULL AS conditions "
+	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position");
+
 static const struct column CASE_COLUMNS[] = {
 	INTEGER(struct case_row, stage_id), INTEGER(struct case_row, case_index), TEXT(struct case_row, spec),
 	TEXT(struct case_row, verdict), TEXT(struct case_row, message), INTEGER(struct case_row, runs),
@@ -175,6 +181,17 @@ static const struct statement *const REJUDGED_PARTS[] = {
 	[JOBS] = &OF_REJUDGED.jobs, [STAGES] = &OF_REJUDGED.stages, [CASES] = &OF_REJUDGED.cases, [SAMPLES] = &OF_REJUDGED.samples,
 };
 static const struct bundle REJUDGED = BUNDLE(REJUDGED_PARTS);
+/* For programs. */
+enum result_part { RESULT_JOBS, RESULT_STAGES, RESULT_CASES, RESULT_WAITS, PARTS_OF_RESULTS };
+static const struct statement *const RESULT_PARTS[] = {
+	[RESULT_JOBS] = &OF_SUBMISSION.jobs, [RESULT_STAGES] = &OF_SUBMISSION.stages, [RESULT_CASES] = &OF_SUBMISSION.cases,
+	[RESULT_WAITS] = &wait_reading,
+};
+static const struct bundle RESULTS = { RESULT_PARTS, RESULT_WAITS }, RESULTS_OF_WAITING = BUNDLE(RESULT_PARTS);
+static const struct statement *const STATE_PARTS[] = { &OF_SUBMISSION.jobs, &wait_reading };
+static const struct bundle STATE = { STATE_PARTS, 1 }, STATE_OF_WAITING = BUNDLE(STATE_PARTS);
+static const struct statement *const SAMPLE_PARTS[] = { &OF_SUBMISSION.jobs, &STAGE_NAMES, &OF_SUBMISSION.cases, &OF_SUBMISSION.samples };
+static const struct bundle SAMPLES_AND_CASES = BUNDLE(SAMPLE_PARTS);
 /* Of its state. */
 static const struct statement *const STATUS_PARTS[] = { &OF_SUBMISSION.jobs, &COMPARISONS, &wait_reading };
 static const struct bundle STATUS = { STATUS_PARTS, 2 }, STATUS_OF_WAITING = BUNDLE(STATUS_PARTS);
@@ -205,6 +222,16 @@ static int find_numbered(struct request *request, const struct statement *statem
 	if (!rc && row->hidden && !is_owner(request, row))
 		return fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.");
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no submission with this number.") : rc;
+}
+
+int submission_by_number(struct request *request, int64_t id, struct submission_row *row)
+{
+	return find_numbered(request, &SUBMISSION_AND_TASK, id, row);
+}
+
+int submission_of_address(struct request *request, struct submission_row *row)
+{
+	return submission_by_number(request, path_number(request, 0), row);
 }
 
 static int find_submission(struct request *request, const struct statement *statement, struct submission_row *row)
@@ -372,6 +399,61 @@ int submission_read_rejudged(struct request *request, int64_t submission_id, int
 	return 0;
 }
 
+static struct submission_view view_of(const struct request *request, const struct submission_row *row, struct database_answer jobs)
+{
+	return (struct submission_view){ .row = row, .jobs = jobs.rows, .job_count = jobs.count, .may_see_source = may_see_source(request, row),
+		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
+		.is_author = request->viewer.id && request->viewer.id == row->user_id };
+}
+
+int submission_read_results(struct request *request, const struct submission_row *row, struct submission_view *view)
+{
+	struct database_answer answers[PARTS_OF_RESULTS] = {0}, *jobs = &answers[RESULT_JOBS], *stages = &answers[RESULT_STAGES],
+		*cases = &answers[RESULT_CASES];
+	int64_t id = row->id;
+	int rc = row->waits ? database_answers(request->db, request->arena, &RESULTS_OF_WAITING, answers, request->error, "iiiii", id, id, id,
+			(int64_t)0, id)
+		: database_answers(request->db, request->arena, &RESULTS, answers, request->error, "iii", id, id, id);
+	if (!rc)
+		rc = finish_jobs(request, row, jobs->rows, jobs->count, answers[RESULT_WAITS]);
+	if (rc)
+		return rc;
+	join_rows(jobs->rows, jobs->count, stages->rows, stages->count, cases->rows, cases->count);
+	drop_hidden_times(jobs->rows, jobs->count);
+	*view = view_of(request, row, *jobs);
+	return 0;
+}
+
+int submission_read_state(struct request *request, const struct submission_row *row, struct submission_view *view)
+{
+	struct database_answer answers[COUNT(STATE_PARTS)] = {0};
+	int rc = row->waits ? database_answers(request->db, request->arena, &STATE_OF_WAITING, answers, request->error, "iii", row->id, (int64_t)0, row->id)
+		: database_answers(request->db, request->arena, &STATE, answers, request->error, "i", row->id);
+	if (!rc)
+		rc = finish_jobs(request, row, answers[0].rows, answers[0].count, answers[1]);
+	if (!rc)
+		*view = view_of(request, row, answers[0]);
+	return rc;
+}
+
+int submission_read_samples(struct request *request, const struct submission_row *row, struct submission_view *view)
+{
+	struct database_answer answers[PARTS_OF_PAGE] = {0}, *jobs = &answers[JOBS];
+	int rc = database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers, request->error, "iiiii", row->id, row->id, row->id,
+		row->id, INT64_MAX);
+	if (rc)
+		return rc;
+	struct job_row *rows = jobs->rows;
+	for (size_t i = 0; i < jobs->count; i++) {
+		hide_held(request, row, &rows[i]);
+		hide_withheld(request, row, &rows[i]);
+	}
+	join_stages(request->arena, answers);
+	drop_hidden_times(rows, jobs->count);
+	*view = view_of(request, row, *jobs);
+	return 0;
+}
+
 /* The members of PAGE_PARTS that were not asked for stay empty. */
 static int read_parts(struct request *request, const struct submission_row *row, struct database_answer *answers)
 {
@@ -405,11 +487,7 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	struct stages stages = join_stages(request->arena, answers);
 	join_comparisons(jobs, job_count, answers[COMPARED].rows, answers[COMPARED].count);
 	drop_hidden_times(jobs, job_count);
-	*view = (struct submission_view){
-		.row = row, .jobs = jobs, .job_count = job_count, .may_see_source = may_see_source(request, row),
-		.may_see_output = is_owner(request, row), .is_admin = request->viewer.role == ROLE_ADMIN,
-		.is_author = request->viewer.id && request->viewer.id == row->user_id,
-	};
+	*view = view_of(request, row, answers[JOBS]);
 	bool is_open = false;
 	for (size_t i = 0; i < job_count; i++)
 		is_open = is_open || can_be_cancelled(&jobs[i]);
@@ -539,8 +617,7 @@ static const char *outcome_notice(struct request *request)
 	return NULL;
 }
 
-/* The submission of the address, if the viewer may cancel it. */
-static int find_own(struct request *request, struct submission_row *row)
+int submission_to_cancel(struct request *request, struct submission_row *row)
 {
 	int rc = find_submission(request, &SUBMISSION, row);
 	return rc || is_owner(request, row) ? rc
@@ -575,7 +652,7 @@ static int show_cancelling(struct request *request, const struct submission_row 
 int page_submission_cancel(struct request *request)
 {
 	struct submission_row row;
-	int rc = find_own(request, &row);
+	int rc = submission_to_cancel(request, &row);
 	return rc ? rc : show_cancelling(request, &row, NULL);
 }
 
@@ -591,7 +668,7 @@ int action_submission_cancel(struct request *request)
 	struct submission_row row;
 	struct cancellation done;
 	struct actor actor = { request->viewer.id, request->viewer.name, request->address };
-	int rc = find_own(request, &row);
+	int rc = submission_to_cancel(request, &row);
 	if (!rc && !may_go(request, &row)) {
 		request->status = 422;
 		return show_cancelling(request, &row, arena_printf(request->arena, "This is not its number, so nothing was cancelled; type %lld.",
@@ -607,8 +684,7 @@ int action_submission_cancel(struct request *request)
 
 enum { reload_s = 2 };
 
-/* Of several jobs: running while one runs or is being stopped, else queued while one waits, else done. */
-static const char *overall_state(const struct job_row *jobs, size_t count)
+const char *submission_state(const struct job_row *jobs, size_t count)
 {
 	bool queued = false;
 	for (size_t i = 0; i < count; i++) {
@@ -622,7 +698,7 @@ static const char *overall_state(const struct job_row *jobs, size_t count)
 /* Nothing on the page will change by itself any more. */
 static bool is_settled(const struct job_row *jobs, size_t count)
 {
-	bool open = strcmp(overall_state(jobs, count), "done") != 0;
+	bool open = strcmp(submission_state(jobs, count), "done") != 0;
 	for (size_t i = 0; i < count; i++)
 		for (size_t c = 0; c < jobs[i].comparison_count; c++)
 			open = open || comparison_is_open(&jobs[i].comparisons[c]);
@@ -651,8 +727,8 @@ int page_submission(struct request *request)
 
 /* ---- its state as JSON ---- */
 
-/* The worst of the jobs' verdicts: the later in the table, the worse. NULL until all have one. */
-static const char *overall_verdict(const struct job_row *jobs, size_t count)
+/* The later in the table, the worse. */
+const char *submission_verdict(const struct job_row *jobs, size_t count)
 {
 	enum verdict worst = VERDICT_NONE;
 	for (size_t i = 0; i < count; i++) {
@@ -732,8 +808,16 @@ int page_submission_status(struct request *request)
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, job_json(request->arena, &jobs[i]));
-	return respond_json(request, json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state", overall_state(jobs, count),
-		"settled", is_settled(jobs, count), "verdict", text_or_null(overall_verdict(jobs, count)), "jobs", list));
+	return respond_json(request, json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state", submission_state(jobs, count),
+		"settled", is_settled(jobs, count), "verdict", text_or_null(submission_verdict(jobs, count)), "jobs", list));
+}
+
+int submission_read_source(struct request *request, const struct submission_row *row, struct blob_value *content)
+{
+	if (!may_see_source(request, row))
+		return fail(request->error, ERROR_FORBIDDEN, row->sources_public
+			? "The source is its author's until the leaderboard's deadline has passed." : "The source is its author's.");
+	return blob_get(request->db, request->arena, row->sha256.bytes, content, request->error);
 }
 
 int page_submission_source(struct request *request)
@@ -741,11 +825,8 @@ int page_submission_source(struct request *request)
 	struct submission_row row;
 	struct blob_value content;
 	int rc = find_submission(request, &SUBMISSION, &row);
-	if (!rc && !may_see_source(request, &row))
-		rc = fail(request->error, ERROR_FORBIDDEN, row.sources_public
-			? "The source is its author's until the leaderboard's deadline has passed." : "The source is its author's.");
 	if (!rc)
-		rc = blob_get(request->db, request->arena, row.sha256.bytes, &content, request->error);
+		rc = submission_read_source(request, &row, &content);
 	if (rc)
 		return rc;
 	response_as_text(request, row.file_name, request_query(request, "download"));

@@ -80,6 +80,7 @@ struct job_row {
 	const char *tail;             /* JSON: what it has printed last, while it runs; NULL: nothing, or nothing for the viewer */
 	int64_t ahead;                /* jobs before it in the queue of its GPU, in a long one at least so many; filled by job_words_fill */
 	const char *start;            /* when it is expected to start, in words, likewise; NULL: it does not wait, or that is not known */
+	double start_ms;              /* the same from now, where there are words */
 	const char *words;            /* what is going on, likewise */
 	const char *change;           /* what it changed for its user, likewise; NULL: nothing to say */
 	struct stage_row *stages; size_t stage_count; /* these are filled by the page */
@@ -107,6 +108,32 @@ struct cancel_form {
 	bool is_author;
 	const char *typed, *error;    /* of the number, which an admin types; error NULL: none */
 };
+
+/* ---- the same for programs ---- */
+
+/* The submission that the first `*` of the address names, or one by its number, if the viewer may see it. ERROR_NOT_FOUND with a
+ * sentence. */
+int submission_of_address(struct request *request, struct submission_row *row);
+int submission_by_number(struct request *request, int64_t id, struct submission_row *row);
+
+/* Its jobs with all that they found, without what only pages show: pictures, comparisons, files, the source. */
+int submission_read_results(struct request *request, const struct submission_row *row, struct submission_view *view);
+/* Its jobs as they are now. */
+int submission_read_state(struct request *request, const struct submission_row *row, struct submission_view *view);
+
+/* The same jobs with the samples of their cases: no stage has messages or output. */
+int submission_read_samples(struct request *request, const struct submission_row *row, struct submission_view *view);
+
+/* The source, for those who may see it; else ERROR_FORBIDDEN with a sentence. */
+int submission_read_source(struct request *request, const struct submission_row *row, struct blob_value *content);
+
+/* Of several jobs: running while one runs or is being stopped, else queued while one waits, else done; and the worst of their
+ * verdicts, NULL until all have one. */
+const char *submission_state(const struct job_row *jobs, size_t count);
+const char *submission_verdict(const struct job_row *jobs, size_t count);
+
+/* The submission of the address, if the viewer may cancel it. */
+int submission_to_cancel(struct request *request, struct submission_row *row);
 
 /* For admins: the job of a rejudged result that its submission does not have, the new one before it is applied and the old one
  * afterwards, with all that it found. Its `words` are for the caller to fill; there is none when job_count is 0. */

@@ -164,7 +164,7 @@ static int read_uses(struct request *request, struct submit_form *form)
 }
 
 /* Where no quota says when, jobs have to leave the queue first. */
-static int say_when_to_retry(struct request *request, const struct leaderboard *leaderboard, const char *mode)
+int submit_say_when(struct request *request, const struct leaderboard *leaderboard, const char *mode)
 {
 	enum { queue_wait_s = 30 };
 	struct quota_use uses[quota_modes];
@@ -337,7 +337,7 @@ int action_submit(struct request *request)
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);
 	if (rc == ERROR_LIMIT)
-		rc = say_when_to_retry(request, &leaderboard, submission.mode);
+		rc = submit_say_when(request, &leaderboard, submission.mode);
 	else if (rc == ERROR_INPUT)
 		rc = 0, request->status = 422;
 	return rc ? rc : show(request, &leaderboard);
@@ -423,7 +423,7 @@ int action_submit_anywhere(struct request *request)
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);
 	if (rc == ERROR_LIMIT)
-		rc = say_when_to_retry(request, &leaderboard, submission.mode);
+		rc = submit_say_when(request, &leaderboard, submission.mode);
 	else if (rc == ERROR_INPUT)
 		rc = 0, request->status = 422;
 	return rc ? rc : show_anywhere(request);

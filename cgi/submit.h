@@ -42,4 +42,9 @@ struct submit_form {
 	int64_t remembers;          /* mode and devices are those of the viewer's submission with this number; 0: they are not */
 };
 
+/* A submission that a quota or a full queue has refused: 429, and Retry-After says when the next one is possible. The sentence
+ * that was there stays. */
+struct request;
+int submit_say_when(struct request *request, const struct leaderboard *leaderboard, const char *mode);
+
 #endif

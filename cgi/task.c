@@ -30,7 +30,7 @@ static enum task_file_role role_of(const struct task_view_file *file)
 	return (enum task_file_role)role;
 }
 
-static int read_task(struct request *request, struct board *board, const struct task_view **view)
+int task_read(struct request *request, struct board *board, const struct task_view **view)
 {
 	int rc = board_of_request(request, board);
 	return rc ? rc : task_view_get(request, board->task_version_id, board->version_revision, view);
@@ -65,7 +65,7 @@ static const char *template_source(const struct task *task, const char *language
 }
 
 /* The path of a template is a language. */
-static const char *file_name_of(const struct task *task, const struct task_view_file *file)
+const char *task_file_name(const struct task *task, const struct task_view_file *file)
 {
 	return role_of(file) == ROLE_TEMPLATE ? template_source(task, file->path) : file->path;
 }
@@ -203,7 +203,7 @@ int page_task(struct request *request)
 {
 	struct board board;
 	const struct task_view *view;
-	int rc = read_task(request, &board, &view);
+	int rc = task_read(request, &board, &view);
 	if (rc)
 		return rc;
 	struct settings settings = { .arena = request->arena };
@@ -240,11 +240,9 @@ static int no_such_file(struct request *request, const struct board *board, cons
 		quote(request->arena, wanted), view->file_count ? names.data : "none");
 }
 
-/* The file at ROLE/PATH; a path without its role finds the first file of that name. */
-static int find_file(struct request *request, const struct board *board, const struct task_view *view,
+int task_find_file(struct request *request, const struct board *board, const struct task_view *view, const char *wanted,
 	const struct task_view_file **file)
 {
-	const char *wanted = request->path_parameters[1];
 	*file = NULL;
 	for (size_t i = 0; i < view->file_count && !*file; i++)
 		if (is_at(&view->files[i], wanted))
@@ -255,7 +253,7 @@ static int find_file(struct request *request, const struct board *board, const s
 	return *file ? 0 : no_such_file(request, board, view, wanted);
 }
 
-static int read_file(struct request *request, const struct task_view *view, const struct task_view_file *file,
+int task_read_file(struct request *request, const struct task_view *view, const struct task_view_file *file,
 	struct blob_value *content)
 {
 	return leaderboard_file(request->db, request->arena, view->version_id, role_of(file), file->path, content, request->error);
@@ -282,18 +280,18 @@ int page_task_file(struct request *request)
 	const struct task_view *view;
 	struct task_file_view shown = { .board = &board };
 	struct blob_value content;
-	int rc = read_task(request, &board, &view);
+	int rc = task_read(request, &board, &view);
 	if (!rc)
-		rc = find_file(request, &board, view, &shown.file);
+		rc = task_find_file(request, &board, view, request->path_parameters[1], &shown.file);
 	if (!rc)
-		rc = read_file(request, view, shown.file, &content);
+		rc = task_read_file(request, view, shown.file, &content);
 	if (rc)
 		return rc;
 	shown.title = ROLES[role_of(shown.file)].title;
 	shown.note = note_of(request->arena, view->task, shown.file);
 	shown.is_text = is_text(&content);
 	shown.obstacle = obstacle_of(&shown, &content);
-	shown.file_name = file_name_of(view->task, shown.file);
+	shown.file_name = task_file_name(view->task, shown.file);
 	shown.text = shown.obstacle ? NULL : content.bytes;
 	struct page page = page_make(request,
 		arena_printf(request->arena, "%s of %s", shown.file->path, board.name), "leaderboards");
@@ -316,10 +314,10 @@ static int answer_bytes(struct request *request, const char *name, const struct 
 static int answer_file(struct request *request, const struct task_view *view, const struct task_view_file *file)
 {
 	struct blob_value content;
-	int rc = read_file(request, view, file, &content);
+	int rc = task_read_file(request, view, file, &content);
 	if (rc)
 		return rc;
-	return answer_bytes(request, file_name_of(view->task, file), &content);
+	return answer_bytes(request, task_file_name(view->task, file), &content);
 }
 
 int page_task_raw(struct request *request)
@@ -327,31 +325,40 @@ int page_task_raw(struct request *request)
 	struct board board;
 	const struct task_view *view;
 	const struct task_view_file *file;
-	int rc = read_task(request, &board, &view);
+	int rc = task_read(request, &board, &view);
 	if (!rc)
-		rc = find_file(request, &board, view, &file);
+		rc = task_find_file(request, &board, view, request->path_parameters[1], &file);
 	return rc ? rc : answer_file(request, view, file);
 }
 
-static int no_such_template(struct request *request, const struct board *board, const struct task *task)
+static int no_such_template(struct request *request, const struct board *board, const struct task *task, const char *language)
 {
 	cleanup_buffer struct buffer names = {0};
 	for (size_t i = 0; i < task->template_count; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", task->templates[i].language);
 	return fail(request->error, ERROR_NOT_FOUND, "The task of %s has no template for %s. It has %s%s.", board->name,
-		quote(request->arena, request->path_parameters[1]), task->template_count ? "templates for " : "none",
+		quote(request->arena, language), task->template_count ? "templates for " : "none",
 		buffer_string(&names));
+}
+
+int task_find_template(struct request *request, const struct board *board, const struct task_view *view, const char *language,
+	const struct task_view_file **file)
+{
+	for (size_t i = 0; i < view->file_count; i++) {
+		*file = &view->files[i];
+		if (role_of(*file) == ROLE_TEMPLATE && strcasecmp((*file)->path, language) == 0)
+			return 0;
+	}
+	return no_such_template(request, board, view->task, language);
 }
 
 int page_template_raw(struct request *request)
 {
 	struct board board;
 	const struct task_view *view;
-	int rc = read_task(request, &board, &view);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < view->file_count; i++)
-		if (role_of(&view->files[i]) == ROLE_TEMPLATE && strcasecmp(view->files[i].path, request->path_parameters[1]) == 0)
-			return answer_file(request, view, &view->files[i]);
-	return no_such_template(request, &board, view->task);
+	const struct task_view_file *file;
+	int rc = task_read(request, &board, &view);
+	if (!rc)
+		rc = task_find_template(request, &board, view, request->path_parameters[1], &file);
+	return rc ? rc : answer_file(request, view, file);
 }

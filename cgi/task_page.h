@@ -42,4 +42,16 @@ struct task_file_view {
 	bool is_text;             /* so that a browser can show it plainly */
 };
 
+/* The leaderboard and the task of the address. */
+int task_read(struct request *request, struct board *board, const struct task_view **view);
+
+/* Files of a task: the one at ROLE/PATH, or the first of that path; the template for a language, in any case. ERROR_NOT_FOUND with a
+ * sentence that says which there are. */
+int task_find_file(struct request *request, const struct board *board, const struct task_view *view, const char *wanted,
+	const struct task_view_file **file);
+int task_find_template(struct request *request, const struct board *board, const struct task_view *view, const char *language,
+	const struct task_view_file **file);
+int task_read_file(struct request *request, const struct task_view *view, const struct task_view_file *file, struct blob_value *content);
+const char *task_file_name(const struct task *task, const struct task_view_file *file); /* of a template, the file that it is from */
+
 #endif

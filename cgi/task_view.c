@@ -18,9 +18,10 @@ static const struct statement VERSION = SELECT(struct version_row, VERSION_COLUM
 
 static const struct column FILE_COLUMNS[] = {
 	TEXT(struct task_view_file, role), TEXT(struct task_view_file, path), INTEGER(struct task_view_file, size),
+	BLOB(struct task_view_file, sha256),
 };
 static const struct statement FILES = SELECT(struct task_view_file, FILE_COLUMNS,
-	"SELECT f.role, f.path, b.size FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
+	"SELECT f.role, f.path, b.size, f.sha256 FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? ORDER BY f.role, f.path");
 
 /* ---- cases ---- */

@@ -12,7 +12,7 @@ struct case_table {           /* one row per case, one column per argument */
 	size_t row_count;
 };
 
-struct task_view_file { const char *role, *path; int64_t size; };
+struct task_view_file { const char *role, *path; int64_t size; struct blob_value sha256; };
 
 struct task_view {
 	int64_t version_id, revision;

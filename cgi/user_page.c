@@ -71,7 +71,7 @@ static void take_places(struct arena *arena, const struct user_row *rows, size_t
 	count_places(view);
 }
 
-static int read_user(struct request *request, const char *name, struct user_view *view)
+int user_read(struct request *request, const char *name, struct user_view *view)
 {
 	struct database_answer answers[COUNT(PAGE_PARTS)] = {0};
 	/* The column is ASCII; what is no name is not worth a question. */
@@ -89,7 +89,7 @@ static int read_user(struct request *request, const char *name, struct user_view
 int page_user(struct request *request)
 {
 	struct user_view view;
-	int rc = read_user(request, request->path_parameters[0], &view);
+	int rc = user_read(request, request->path_parameters[0], &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, view.name, "");

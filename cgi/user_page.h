@@ -24,4 +24,8 @@ struct user_view {
 	struct activity activity;
 };
 
+/* ERROR_NOT_FOUND with a sentence when there is nobody of that name. */
+struct request;
+int user_read(struct request *request, const char *name, struct user_view *view);
+
 #endif

@@ -122,15 +122,28 @@ static const struct statement WINDOW = SELECT(struct window, WINDOW_COLUMNS,
 	"      OR (j.verdict = 'cancelled' AND j.started_at IS NOT NULL AND j.cancelled_by = s.user_id))) "
 	"  ORDER BY s.submitted_at DESC LIMIT ?) counted");
 
-static int read_use(struct database *db, struct arena *arena, int64_t leaderboard_id, int64_t user_id, struct quota_use *use,
+/* All modes in one round trip; of one without a limit no submission is looked at. */
+static const struct statement *const WINDOW_PARTS[quota_modes] = { &WINDOW, &WINDOW, &WINDOW, &WINDOW };
+static const struct bundle WINDOWS = BUNDLE(WINDOW_PARTS);
+
+static void take_window(struct quota_use *use, const struct window *window)
+{
+	use->used = window->used;
+	use->wait_s = window->used < use->quota.most ? 0 : window->wait_s > 0 ? window->wait_s : 1;
+}
+
+#define WINDOW_BINDS "iiisii"
+#define WINDOW_VALUES(of) uses[of].quota.hours, user_id, leaderboard_id, uses[of].mode, uses[of].quota.hours, uses[of].quota.most
+
+static int read_uses(struct database *db, struct arena *arena, int64_t leaderboard_id, int64_t user_id, struct quota_use *uses,
 	struct error *error)
 {
-	struct window window = {0};
-	const struct quota *quota = &use->quota;
-	int rc = !quota->most ? 0 : database_row(db, arena, &WINDOW, &window, error, "iiisii", quota->hours, user_id, leaderboard_id,
-		use->mode, quota->hours, quota->most);
-	use->used = window.used;
-	use->wait_s = !quota->most || window.used < quota->most ? 0 : window.wait_s > 0 ? window.wait_s : 1;
+	struct database_answer answers[quota_modes];
+	int rc = database_answers(db, arena, &WINDOWS, answers, error, WINDOW_BINDS WINDOW_BINDS WINDOW_BINDS WINDOW_BINDS, WINDOW_VALUES(0),
+		WINDOW_VALUES(1), WINDOW_VALUES(2), WINDOW_VALUES(3));
+	for (size_t mode = 0; mode < quota_modes && !rc; mode++)
+		if (uses[mode].quota.most)
+			take_window(&uses[mode], answers[mode].rows);
 	return rc;
 }
 
@@ -138,13 +151,14 @@ int quota_uses(struct database *db, struct arena *arena, const struct config *co
 	struct quota_use uses[static quota_modes], struct error *error)
 {
 	struct quota quotas[quota_modes];
+	bool is_limited = false;
 	int rc = quotas_of_leaderboard(db, arena, leaderboard_id, quotas, error);
 	for (size_t mode = 0; mode < quota_modes && !rc; mode++) {
 		bool of_site = !quotas[mode].most;
 		uses[mode] = (struct quota_use){ .mode = MODES[mode], .quota = of_site ? quota_of_site(config, mode) : quotas[mode], .of_site = of_site };
-		rc = read_use(db, arena, leaderboard_id, user_id, &uses[mode], error);
+		is_limited = is_limited || uses[mode].quota.most;
 	}
-	return rc;
+	return rc || !is_limited ? rc : read_uses(db, arena, leaderboard_id, user_id, uses, error);
 }
 
 struct queued { int64_t jobs; };

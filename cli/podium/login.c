@@ -110,7 +110,7 @@ static void say_code(const json_t *code)
 enum waiting { GRANTED, PENDING, SLOW_DOWN, REFUSED };
 static enum waiting state_of(const json_t *problem)
 {
-	const char *word = member_text(problem, "error");
+	const char *word = *member_text(problem, "error") ? member_text(problem, "error") : member_text(problem, "code");
 	return strcmp(word, "authorization_pending") == 0 ? PENDING : strcmp(word, "slow_down") == 0 ? SLOW_DOWN : REFUSED;
 }
 

@@ -88,12 +88,12 @@ void progress_end(struct progress *progress)
 	progress->shown[0] = '\0';
 }
 
-void progress_bar(struct buffer *out, long done, long all)
+void progress_bar(struct buffer *out, long long done, long long all)
 {
 	enum { width = 20 };
-	long full = all <= 0 || done <= 0 ? 0 : done >= all ? width : done * width / all;
+	long long full = all <= 0 || done <= 0 ? 0 : done >= all ? width : done * width / all;
 	buffer_byte(out, '[');
-	for (long i = 0; i < width; i++)
+	for (int i = 0; i < width; i++)
 		buffer_byte(out, i < full ? '#' : '-');
 	buffer_byte(out, ']');
 }

@@ -29,6 +29,6 @@ void progress_keep(struct progress *progress, const char *format, ...) __attribu
 void progress_end(struct progress *progress);
 
 /* Appends "[#####-----]" for `done` of `all`. */
-void progress_bar(struct buffer *out, long done, long all);
+void progress_bar(struct buffer *out, long long done, long long all);
 
 #endif

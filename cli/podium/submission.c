@@ -80,13 +80,13 @@ static void write_standing(struct buffer *out, const struct submission_view *vie
 
 static const char *job_result(struct arena *arena, const json_t *job)
 {
-	const char *verdict = words_text(arena, job, "verdict"), *progress = words_text(arena, job, "progress");
+	const char *verdict = words_text(arena, job, "verdict"), *stage = words_text(arena, job, "stage");
 	long long position = member_whole(job, "position", 0);
 	if (verdict)
 		return verdict;
 	if (position > 0)
 		return arena_printf(arena, "%s, place %lld in line", member_text(job, "state"), position);
-	return progress ? progress : words_text(arena, job, "state");
+	return stage ? stage : words_text(arena, job, "state");
 }
 
 static const char *job_rank(struct arena *arena, const json_t *job)

@@ -17,18 +17,6 @@ enum { usual_poll_s = 2, most_poll_s = 60, patience_s = 900 };
 
 /* ---- how far a job is ---- */
 
-/* The last "4/12" of a progress. */
-static bool find_share(const char *progress, long *done, long *all)
-{
-	const char *slash = strrchr(progress, '/');
-	if (!slash || slash == progress)
-		return false;
-	const char *begin = slash;
-	while (begin > progress && begin[-1] >= '0' && begin[-1] <= '9')
-		begin--;
-	return sscanf(begin, "%9ld/%9ld", done, all) == 2 && *all > 0;
-}
-
 static const char *ordinal(struct arena *arena, long long number)
 {
 	static const char *const endings[] = { "th", "st", "nd", "rd" };
@@ -38,7 +26,7 @@ static const char *ordinal(struct arena *arena, long long number)
 
 static const char *state_of(struct arena *arena, const json_t *job, bool with_start)
 {
-	const char *verdict = member_text(job, "verdict"), *progress = member_text(job, "progress"), *stage = member_text(job, "stage");
+	const char *verdict = member_text(job, "verdict"), *stage = member_text(job, "stage");
 	const char *state = member_text(job, "state"), *score = words_duration(arena, job, "score_ns");
 	long long position = member_whole(job, "position", 0);
 	if (*verdict)
@@ -47,7 +35,7 @@ static const char *state_of(struct arena *arena, const json_t *job, bool with_st
 		const char *start = with_start ? words_until(arena, job, "expected_start") : NULL;
 		return arena_printf(arena, "%s, %s in line%s%s", state, ordinal(arena, position), start ? ", starts " : "", start ? start : "");
 	}
-	return *progress ? progress : *stage ? stage : state;
+	return *stage ? stage : state;
 }
 
 void waiting_step(struct buffer *out, struct arena *arena, const json_t *job)
@@ -60,14 +48,13 @@ void waiting_step(struct buffer *out, struct arena *arena, const json_t *job)
 void waiting_line(struct buffer *out, struct arena *arena, const json_t *job, size_t name_width)
 {
 	cleanup_buffer struct buffer name = {0};
-	long done = 0, all = 0;
+	const json_t *progress = json_object_get(job, "progress");
+	long long done = member_whole(progress, "done", 0), all = member_whole(progress, "of", 0);
 	text_append_printable(&name, member_text(job, "gpu"));
 	size_t width = display_width(buffer_string(&name));
 	buffer_printf(out, "%s%*s  ", buffer_string(&name), (int)(name_width > width ? name_width - width : 0), "");
 	if (*member_text(job, "verdict"))
 		done = all = 1;
-	else
-		find_share(member_text(job, "progress"), &done, &all);
 	progress_bar(out, done, all);
 	buffer_text(out, "  ");
 	text_append_printable(out, state_of(arena, job, true));

@@ -173,7 +173,7 @@ static void a_jobs_line_says_how_far_it_is(void **state)
 			"H200: queued, 3rd in line" },
 		{ "{\"gpu\":\"H200\",\"state\":\"queued\",\"position\":11}", "H200  [--------------------]  queued, 11th in line",
 			"H200: queued, 11th in line" },
-		{ "{\"gpu\":\"H200\",\"state\":\"running\",\"progress\":\"test 3/12\"}", "H200  [#####---------------]  test 3/12", "H200: test 3/12" },
+		{ "{\"gpu\":\"H200\",\"state\":\"running\",\"stage\":\"test 3/12\",\"progress\":{\"done\":3,\"of\":12}}", "H200  [#####---------------]  test 3/12", "H200: test 3/12" },
 		{ "{\"gpu\":\"H\\u001b[2J\",\"state\":\"running\",\"progress\":null,\"stage\":\"compile\"}",
 			"H\\x1b[2J  [--------------------]  compile", "H\\x1b[2J: compile" },
 		{ "{\"gpu\":\"H200\",\"state\":\"done\",\"verdict\":\"passed\",\"score_ns\":31900}", "H200  [####################]  passed, 31.90 µs",

@@ -290,7 +290,7 @@ def a_file_that_is_not_what_was_announced_is_not_written():
 @test
 def a_network_that_is_cut_while_waiting_does_not_lose_the_submission():
 	over = status("done", verdict="passed", score_ns=31900.0)
-	polls = [status(), cuts, objects(503, "Busy."), says_nothing, objects(502, ""), status("running", position=None, progress="test 3/12"), over]
+	polls = [status(), cuts, objects(503, "Busy."), says_nothing, objects(502, ""), status("running", position=None, stage="test 3/12", progress={"done": 3, "of": 12}), over]
 	with Faulty(routes(status=polls, other=answers(DONE))) as server:
 		answer = ask(server, "status", "7", "--follow")
 		equal(answer.code, 0)
@@ -343,7 +343,7 @@ def an_interrupt_leaves_the_submission_alone_and_says_how_to_go_on():
 
 @test
 def a_terminal_gets_a_bar_and_the_place_in_line():
-	polls = [status(), status("running", position=None, progress="test 3/12"), status("done", verdict="passed", position=None)]
+	polls = [status(), status("running", position=None, stage="test 3/12", progress={"done": 3, "of": 12}), status("done", verdict="passed", position=None)]
 	with Faulty(routes(status=polls, other=answers(DONE))) as server:
 		code, shown = in_terminal("status", "7", "--follow", PODIUM_SERVER=server.url, PODIUM_TOKEN=TOKEN)
 		equal(code, 0)

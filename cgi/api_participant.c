@@ -1,0 +1,60 @@
+/* What an author does with a submission that is there: cancelling, withdrawing, restoring, a note. */
+#include "cgi/api.h"
+#include "cgi/api_calls.h"
+#include "cgi/api_submission.h"
+#include "lib/cancellation.h"
+#include "lib/withdrawal.h"
+
+/* An admin needs the scope admin for what is somebody else's. */
+static int check_owner(struct request *request, const struct submission_row *row)
+{
+	if (request->viewer.id == row->user_id || api_may(request, TOKEN_ADMIN))
+		return 0;
+	return api_fail(request, 403, ERROR_FORBIDDEN, "insufficient_scope",
+		"This is somebody else's submission, and this token lacks the scope admin.");
+}
+
+int api_submission_cancel(struct request *request)
+{
+	struct submission_row row;
+	struct cancellation done;
+	const struct actor actor = { request->viewer.id, request->viewer.name, request->address };
+	int rc = submission_to_cancel(request, &row);
+	if (!rc)
+		rc = check_owner(request, &row);
+	if (!rc)
+		rc = submission_cancel(request->db, row.id, row.user_id, &actor, &done, request->error);
+	return rc ? rc : respond_submission(request);
+}
+
+int api_submission_withdraw(struct request *request)
+{
+	struct submission_row row;
+	int rc = submission_of_author(request, "withdraw a submission", &row);
+	if (!rc)
+		rc = submission_withdraw(request->db, row.id, request->error);
+	return rc ? rc : respond_submission(request);
+}
+
+int api_submission_restore(struct request *request)
+{
+	struct submission_row row;
+	int rc = submission_of_author(request, "let a submission count again", &row);
+	if (!rc)
+		rc = submission_restore(request->db, row.id, request->error);
+	return rc ? rc : respond_submission(request);
+}
+
+int api_submission_note(struct request *request)
+{
+	struct submission_row row;
+	const char *note;
+	int rc = api_text(request, "note", &note);
+	if (!rc && !note)
+		rc = fail_field(request->error, "note", "The member note is missing; send \"\" to take the note away.");
+	if (!rc)
+		rc = submission_of_author(request, "write a note on a submission", &row);
+	if (!rc)
+		rc = submission_note(request->db, row.id, note, request->error);
+	return rc ? rc : respond_submission(request);
+}

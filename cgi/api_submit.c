@@ -1,0 +1,140 @@
+/* Taking a submission in. */
+#include "cgi/api.h"
+#include "cgi/api_calls.h"
+#include "cgi/api_submission.h"
+#include "cgi/submit.h"
+#include "lib/idempotency.h"
+#include "lib/submission.h"
+#include "lib/withdrawal.h"
+
+#include <string.h>
+
+struct intake {
+	struct request *request;
+	struct leaderboard leaderboard;
+	struct submission_request submission;
+	const char *note;                 /* NULL: none */
+	const char *key;                  /* Idempotency-Key; NULL: none */
+	struct idempotency_hash hash;
+	int64_t id;
+};
+
+/* ---- what was sent ---- */
+
+/* A program sends a file in the form, or its text as JSON. */
+static int take_source(struct request *request, struct submission_request *submission)
+{
+	const struct upload *upload = request_upload(request, "file");
+	const char *name, *code;
+	int rc = api_text(request, "file_name", &name);
+	if (!rc)
+		rc = api_text(request, "code", &code);
+	if (rc)
+		return rc;
+	if (!upload == !code)
+		return fail_field(request->error, upload ? "code" : "file", "Send the source either as the file of a form or as the member code.");
+	submission->file_name = name ? name : upload && *upload->file_name ? upload->file_name : upload ? "file" : NULL;
+	submission->source = upload ? upload->bytes : code;
+	submission->length = upload ? upload->length : strlen(code);
+	return 0;
+}
+
+/* A form repeats `gpu`, JSON has the array `gpus`; the other name would be taken for nothing. */
+static int take_gpus(struct request *request, struct submission_request *submission)
+{
+	const char *right = request->json ? "gpus" : "gpu", *wrong = request->json ? "gpu" : "gpus";
+	bool is_wrong = request->json ? json_object_get(request->json, wrong) || json_object_get(request->json, "file")
+		: request_form(request, wrong) != NULL;
+	if (is_wrong)
+		return fail_field(request->error, wrong, request->json ? "In JSON, name the devices in the array gpus and the source in the member code."
+			: "In a form, name each device in a field gpu.");
+	return api_texts(request, right, &submission->gpus, &submission->gpu_count);
+}
+
+static int read_intake(struct request *request, struct intake *intake)
+{
+	struct submission_request *submission = &intake->submission;
+	*submission = (struct submission_request){ .user_id = request->viewer.id, .config = request->config };
+	intake->key = request_header(request, "Idempotency-Key");
+	int rc = intake->key ? idempotency_check(intake->key, request->error) : 0;
+	if (!rc)
+		rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, request->path_parameters[0], &intake->leaderboard, request->error);
+	if (!rc)
+		rc = take_source(request, submission);
+	if (!rc)
+		rc = take_gpus(request, submission);
+	if (!rc)
+		rc = api_text(request, "mode", &submission->mode);
+	return rc ? rc : api_text(request, "note", &intake->note);
+}
+
+static void add_text(struct idempotency_hash *hash, const char *text)
+{
+	idempotency_add(hash, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void hash_intake(struct intake *intake)
+{
+	const struct submission_request *submission = &intake->submission;
+	add_text(&intake->hash, intake->leaderboard.name);
+	add_text(&intake->hash, submission->file_name);
+	idempotency_add(&intake->hash, submission->source, submission->length);
+	add_text(&intake->hash, submission->mode);
+	add_text(&intake->hash, intake->note);
+	for (size_t i = 0; i < submission->gpu_count; i++)
+		add_text(&intake->hash, submission->gpus[i]);
+}
+
+/* ---- storing ---- */
+
+static int store(struct database *db, void *context, struct error *error)
+{
+	struct intake *intake = context;
+	int64_t user_id = intake->submission.user_id;
+	int rc = intake->key ? idempotency_take(db, user_id, intake->key, &intake->hash, error) : 0;
+	if (!rc)
+		rc = submission_create(db, intake->request->arena, &intake->leaderboard, &intake->submission, &intake->id, error);
+	if (!rc && intake->note)
+		rc = submission_note(db, intake->id, intake->note, error);
+	return rc || !intake->key ? rc : idempotency_keep(db, user_id, intake->key, intake->id, error);
+}
+
+/* The same request came before: it is answered as it was then, with what has become of the submission since. */
+static int find_earlier(struct intake *intake)
+{
+	struct request *request = intake->request;
+	int rc = idempotency_find(request->db, request->arena, request->viewer.id, intake->key, &intake->hash, &intake->id, request->error);
+	if (rc == ERROR_CONFLICT)
+		request->problem = "idempotency_key";
+	if (!rc)
+		response_header(request, "Idempotency-Replayed", "true");
+	return rc;
+}
+
+static int respond_stored(struct request *request, int64_t id)
+{
+	struct submission_row row;
+	struct submission_view view;
+	int rc = submission_by_number(request, id, &row);
+	if (!rc)
+		rc = submission_read_results(request, &row, &view);
+	return rc ? rc : respond_created(request, submission_json(request, &view), "/api/v1/submissions/%lld", (long long)id);
+}
+
+int api_submit(struct request *request)
+{
+	struct intake intake = { .request = request };
+	int rc = read_intake(request, &intake);
+	if (rc)
+		return rc;
+	hash_intake(&intake);
+	rc = database_transaction(request->db, store, &intake, request->error);
+	if (rc == ERROR_CONFLICT && intake.key)
+		rc = find_earlier(&intake);
+	if (rc == ERROR_LIMIT) {
+		request->problem = "quota";
+		int refused = submit_say_when(request, &intake.leaderboard, intake.submission.mode);
+		return refused ? refused : ERROR_LIMIT;
+	}
+	return rc ? rc : respond_stored(request, intake.id);
+}

@@ -1,0 +1,36 @@
+"""The description of /api/v1, put together from the files of docs/openapi as podium-web does it (cgi/api_openapi.c)."""
+import functools
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def merge(whole, part):
+	for key, value in part.items():
+		if isinstance(value, dict) and isinstance(whole.get(key), dict):
+			merge(whole[key], value)
+		else:
+			assert key not in whole, f"{key} is described twice"
+			whole[key] = value
+	return whole
+
+
+@functools.cache
+def document():
+	"""The parts as one; podium-web puts them together in the same way."""
+	whole = json.loads((ROOT / "docs" / "openapi" / "base.json").read_text())
+	for part in sorted((ROOT / "docs" / "openapi").glob("*.json")):
+		if part.name != "base.json":
+			merge(whole, json.loads(part.read_text()))
+	return whole
+
+
+def resolved(node):
+	"""What a reference stands for."""
+	while "$ref" in node:
+		found = document()
+		for name in node["$ref"].removeprefix("#/").split("/"):
+			found = found[name]
+		node = found
+	return node
