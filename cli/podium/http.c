@@ -208,7 +208,7 @@ static void set_request(struct http *http, const struct http_request *request)
 	http->headers = NULL;
 	add_header(http, "Authorization", http->server->token ? bearer.data : NULL);
 	add_header(http, "Accept", "application/json, application/problem+json, text/plain");
-	add_header(http, "Content-Type", request->content_type);
+	add_header(http, "Content-Type", request->content_type ? request->content_type : ""); /* else libcurl would say that it is a form */
 	add_header(http, "Idempotency-Key", request->idempotency_key);
 	add_header(http, "If-None-Match", request->if_none_match);
 	add_header(http, "Expect", ""); /* a server that does not answer it costs a second */
