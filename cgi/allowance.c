@@ -2,6 +2,7 @@
 
 #include "lib/database.h"
 #include "lib/format.h"
+#include "lib/log.h"
 #include "lib/scope.h"
 
 #include <pthread.h>
@@ -69,8 +70,11 @@ void allowance_take(int64_t most, const char *whom, struct allowance *allowance)
 
 struct total { int64_t hits; };
 static const struct column TOTAL_COLUMNS[] = { INTEGER(struct total, hits) };
-static const struct statement ADD = SELECT(struct total, TOTAL_COLUMNS,
-	"INSERT INTO api_requests (window_start, subject, hits) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE hits = hits + VALUES(hits) RETURNING hits");
+static const struct statement ADD = COMMAND(
+	"INSERT INTO api_requests (window_start, subject, hits) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE hits = hits + VALUES(hits)");
+/* MariaDB 10.11 does not say what an INSERT returns when it prepares one, so the sum is asked for. */
+static const struct statement TOTAL = SELECT(struct total, TOTAL_COLUMNS,
+	"SELECT hits FROM api_requests WHERE window_start = ? AND subject = ?");
 static const struct statement FORGET = COMMAND("DELETE FROM api_requests WHERE window_start < ? LIMIT 1000");
 
 /* What is told of a place: so many hits more, of which the database says how many there are with those of others. */
@@ -100,7 +104,9 @@ static int store(struct database *db, void *context, struct error *error)
 	struct total total;
 	for (size_t i = 0; i < shares->count; i++) {
 		struct share *share = &shares->list[i];
-		int rc = database_row(db, arena, &ADD, &total, error, "isi", share->place.window, share->place.whom, share->fresh);
+		int rc = database_execute(db, &ADD, error, "isi", share->place.window, share->place.whom, share->fresh);
+		if (!rc)
+			rc = database_row(db, arena, &TOTAL, &total, error, "is", share->place.window, share->place.whom);
 		if (rc)
 			return rc;
 		share->total = total.hits;
@@ -129,8 +135,11 @@ static void share_once(struct shares *shares, int64_t *forgotten)
 	struct error error = {0};
 	int64_t window = now_ms() / 1000 / window_s;
 	collect(shares, window);
-	if (shares->count && database_transaction(sharer, store, shares, &error) == 0)
+	int rc = shares->count ? database_transaction(sharer, store, shares, &error) : 0;
+	if (!rc)
 		take_totals(shares);
+	else if (database_is_connected(sharer))
+		log_warning("requests could not be counted with those of other hosts: %s", error.text);
 	if (*forgotten != window && database_execute(sharer, &FORGET, NULL, "i", window - 1) == 0)
 		*forgotten = window;
 }

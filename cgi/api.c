@@ -68,9 +68,8 @@ static int count_request(struct request *request)
 	allowance_take(request->config->api_requests_per_minute, whom, &allowance);
 	if (!allowance.most)
 		return 0;
-	response_header(request, "RateLimit-Limit", arena_printf(request->arena, "%lld", (long long)allowance.most));
-	response_header(request, "RateLimit-Remaining", arena_printf(request->arena, "%lld", (long long)allowance.left));
-	response_header(request, "RateLimit-Reset", arena_printf(request->arena, "%lld", (long long)allowance.renewed_in_s));
+	request->limits = arena_printf(request->arena, "RateLimit-Limit: %lld\r\nRateLimit-Remaining: %lld\r\nRateLimit-Reset: %lld\r\n",
+		(long long)allowance.most, (long long)allowance.left, (long long)allowance.renewed_in_s);
 	if (!allowance.is_used_up)
 		return 0;
 	response_header(request, "Retry-After", arena_printf(request->arena, "%lld", (long long)allowance.renewed_in_s));
@@ -454,13 +453,22 @@ static bool is_known(const struct request *request)
 	return known && (strcmp(known, "*") == 0 || strstr(known, request->etag));
 }
 
+static void tell_limits(struct request *request)
+{
+	if (request->limits && !request->may_be_cached)
+		buffer_text(&request->headers, request->limits);
+}
+
+/* What nobody in particular has asked for, nginx gives to others for a second. It answers with 304 by itself from what it keeps,
+ * and must be given the whole for that. */
 void api_finish(struct request *request)
 {
-	if (request->method != METHOD_GET || request->status != 200 || request->stream)
+	bool is_whole = request->method == METHOD_GET && request->status == 200 && !request->stream;
+	request->may_be_cached = is_whole && !request->token;
+	tell_limits(request);
+	if (!is_whole)
 		return;
 	make_etag(request);
-	/* nginx itself answers with 304 from what it keeps for everybody, and must be given the whole for that. */
-	request->may_be_cached = !request->token && !request_header(request, "Authorization");
 	if (!request->may_be_cached && is_known(request)) {
 		request->status = 304;
 		request->disposition = NULL;
@@ -488,6 +496,7 @@ static const struct { int status; const char *problem, *title; } PROBLEMS[] = {
 void api_refuse(struct request *request, int code, const char *title, const char *sentence)
 {
 	const char *problem = NULL;
+	tell_limits(request);
 	for (size_t i = 0; i < COUNT(PROBLEMS); i++)
 		if (PROBLEMS[i].status == request->status) {
 			problem = PROBLEMS[i].problem;

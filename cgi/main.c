@@ -278,8 +278,8 @@ static int run_threads(void)
 	int64_t started = 0;
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
-	if (pulse_start(&config, databases, database_count, &error) || stream_start(&config, databases[database_count - 1], &error)
-		|| allowance_start(&config, &error)) {
+	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
+		|| stream_start(&config, databases[database_count - 1], &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}

@@ -15,7 +15,7 @@
 #include <strings.h>
 
 /* Of a profiler's files that are sent along; greater ones are downloaded. */
-enum { most_trace_bytes = 16 << 20 };
+enum { most_trace_bytes = 8 << 20 };
 
 /* ---- reading ---- */
 

@@ -81,6 +81,7 @@ struct request {
 	bool may_be_cached;       /* anonymous GET pages: nginx keeps them for 1 s */
 	bool sets_cookie;         /* then nobody else may be given this answer */
 	const char *etag;         /* with its quotes; NULL: none, and nobody may keep the answer */
+	const char *limits;       /* of /api/v1: header lines that say how many requests are left; never in an answer for everybody */
 	const char *problem;      /* of an error in /api/v1: a word for it that is more exact than the code's; NULL: there is none */
 	struct buffer headers;    /* further header lines, each "Name: value\r\n"; use response_header */
 	struct buffer body;

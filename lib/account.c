@@ -87,6 +87,7 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ?"),
 	COMMAND("DELETE FROM password_links WHERE user_id = ?"),
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
+	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
 	COMMAND("DELETE FROM leaderboard_members WHERE user_id = ?"),
@@ -102,7 +103,7 @@ static const struct statement LEFTOVERS[] = {
 #define FORGET_NAME(table, column) COMMAND("UPDATE " table " SET " column " = CONCAT('" DELETED_USER_PREFIX "', ?) WHERE " column " = ?")
 static const struct statement NAMES[] = {
 	FORGET_NAME("announcements", "made_by"), FORGET_NAME("rejudgings", "made_by"), FORGET_NAME("rejudgings", "ended_by"),
-	FORGET_NAME("dry_runs", "started_by"), FORGET_NAME("pauses", "paused_by"), FORGET_NAME("password_links", "made_by"),
+	FORGET_NAME("dry_runs", "started_by"), FORGET_NAME("pauses", "paused_by"), FORGET_NAME("intake_stops", "stopped_by"), FORGET_NAME("password_links", "made_by"),
 };
 
 static const struct statement FORGET_USER = COMMAND(

@@ -34,6 +34,7 @@ static const struct key {
 	STRING_KEY(fastcgi_socket, "", "Unix socket that podium-web listens on"),
 	WHOLE_KEY(web_threads, "8", 1, 256, "requests that podium-web answers at once"),
 	WHOLE_KEY(streams_at_once, "64", 0, 1000, "terminals that wait for a result on an open connection; 0: none may"),
+	STRING_KEY(problems, "", "folder with problem sets that popcorn-cli's admin commands load; empty: none"),
 	STRING_KEY(public_url, "http://127.0.0.1:8080", "how browsers reach Podium"),
 	WHOLE_KEY(quota_test, "0", 0, 100000, "tests of a user on one leaderboard in quota_hours; 0: any number"),
 	WHOLE_KEY(quota_benchmark, "0", 0, 100000, "benchmarks, likewise"),

@@ -20,6 +20,7 @@ struct config {
 	char fastcgi_socket[108];  /* path that podium-web listens on */
 	int64_t web_threads;
 	int64_t streams_at_once;
+	char problems[256];        /* folder with problem sets, for popcorn-cli's admin commands; empty: none */
 	char public_url[256];      /* how browsers reach us, without a slash at the end */
 	int64_t quota_test, quota_benchmark, quota_ranked, quota_profile; /* submissions of a user to a leaderboard; 0: any number */
 	int64_t quota_hours;       /* in so many hours */

@@ -48,6 +48,7 @@ static const struct statement REVOKE = COMMAND("UPDATE invites SET revoked_at = 
 static const struct statement SEAT = COMMAND(
 	"INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM " OF_CODE " JOIN users u ON u.id = ? "
 	"WHERE c.id = ? AND " GIVES_SEAT " AND NOT EXISTS (SELECT 1 FROM leaderboard_members m WHERE m.leaderboard_id = l.id AND m.user_id = u.id)");
+static const struct statement NOTE_USE = COMMAND("INSERT IGNORE INTO invite_uses (invite_id, user_id) VALUES (?, ?)");
 static const struct statement COUNT_USE = COMMAND("UPDATE invites SET uses = uses + 1 WHERE id = ?");
 
 static const struct column BOARD_COLUMNS[] = { TEXT(struct invite_board, name) };
@@ -217,6 +218,8 @@ static int take_seats(struct database *db, const struct redeeming *redeeming, co
 		rc = refuse_seat(missing, error);
 	if (!rc)
 		rc = database_execute(db, &SEAT, error, "iii", redeeming->user_id, invite->id, redeeming->user_id);
+	if (!rc)
+		rc = database_execute(db, &NOTE_USE, error, "ii", invite->id, redeeming->user_id);
 	return rc ? rc : database_execute(db, &COUNT_USE, error, "i", invite->id);
 }
 

@@ -5,6 +5,7 @@
 #include "lib/dialect.h"
 #include "lib/directive.h"
 #include "lib/format.h"
+#include "lib/intake.h"
 #include "lib/quota.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
@@ -24,16 +25,16 @@ struct intake {
 
 /* ---- is the leaderboard open? ---- */
 
-struct state { int64_t task_version_id, accepting, ended, practice, archived, deadline_ms; const char *language; };
+struct state { int64_t task_version_id, accepting, ended, practice, archived, stopped, deadline_ms; const char *language; };
 static const struct column STATE_COLUMNS[] = {
 	INTEGER(struct state, task_version_id), INTEGER(struct state, accepting), INTEGER(struct state, ended),
-	INTEGER(struct state, practice), INTEGER(struct state, archived),
+	INTEGER(struct state, practice), INTEGER(struct state, archived), INTEGER(struct state, stopped),
 	TIME(struct state, deadline_ms), TEXT(struct state, language),
 };
 /* The shared lock keeps an edit or a deletion waiting until the submission is stored or refused. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"SELECT l.task_version_id, l.accepting, COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.practice, "
-	"l.archived_at IS NOT NULL AS archived, l.deadline AS deadline_ms, v.language "
+	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED " AS stopped, l.deadline AS deadline_ms, v.language "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.id = ? LOCK IN SHARE MODE");
 
 /* By the database's clock, and without exception for anybody. */
@@ -47,6 +48,9 @@ static int check_open(struct database *db, const struct intake *intake, struct s
 		return rc;
 	format_text deadline;
 	format_utc(deadline, state->deadline_ms);
+	if (state->stopped)
+		return fail_field(error, "leaderboard", "Podium takes no submissions just now: an admin has stopped that for all leaderboards. "
+			"Try again later.");
 	if (state->archived)
 		return fail_field(error, "leaderboard", "%s is in the archive, so it takes no more submissions.", leaderboard->name);
 	if (state->ended && !state->practice)

@@ -22,3 +22,22 @@ CREATE TABLE IF NOT EXISTS terminals (
   KEY terminals_user (user_id),
   CONSTRAINT terminals_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
+
+-- While there is a row no submission is taken in, on any leaderboard.
+CREATE TABLE IF NOT EXISTS intake_stops (
+  id         TINYINT UNSIGNED NOT NULL PRIMARY KEY COMMENT '1: there is one stop or none',
+  stopped_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3),
+  stopped_by VARCHAR(32) CHARACTER SET ascii NOT NULL COMMENT 'users.name',
+  CONSTRAINT intake_stops_one CHECK (id = 1)
+) ENGINE = InnoDB;
+
+-- Who has become a member by which code.
+CREATE TABLE IF NOT EXISTS invite_uses (
+  invite_id BIGINT UNSIGNED NOT NULL,
+  user_id   BIGINT UNSIGNED NOT NULL,
+  used_at   DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3),
+  PRIMARY KEY (invite_id, user_id),
+  KEY invite_uses_user (user_id),
+  CONSTRAINT invite_uses_invite FOREIGN KEY (invite_id) REFERENCES invites (id) ON DELETE CASCADE,
+  CONSTRAINT invite_uses_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
+) ENGINE = InnoDB;

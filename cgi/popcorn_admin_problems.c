@@ -1,0 +1,244 @@
+/* Leaderboards from a folder of problems, for the admin commands of popcorn-cli. Podium fetches nothing from other servers: the folder
+ * that the setting `problems` names is a checkout that its operator keeps, of whatever repository and branch. */
+#include "cgi/popcorn_admin.h"
+
+#include "cgi/api.h"
+#include "cgi/popcorn.h"
+#include "lib/format.h"
+#include "lib/problem_set.h"
+#include "lib/publishing.h"
+#include "lib/quote.h"
+#include "lib/scope.h"
+#include "lib/stock.h"
+#include "lib/text.h"
+
+#include <string.h>
+
+struct update {
+	struct request *request;
+	struct fileset files, stock;
+	struct planner planner;
+	bool forced;
+	const char *visibility;   /* of those that are created; NULL: public */
+	json_t *created, *updated, *skipped, *errors;
+};
+
+/* ---- the folder ---- */
+
+static int read_folder(struct request *request, struct update *update)
+{
+	const char *folder = request->config->problems;
+	*update = (struct update){ .request = request, .files = fileset_make(request->arena), .stock = stock_fileset(request->arena),
+		.planner = { .actor = popcorn_actor(request), .may_change_all = request->viewer.role == ROLE_ADMIN } };
+	if (!*folder)
+		return fail(request->error, ERROR_INPUT, "This server has no folder of problems: its setting `problems` is empty. Upload the set "
+			"as a zip at %s/admin/sets/new, or a single task at %s/admin/leaderboards/new.", request->config->public_url, request->config->public_url);
+	int rc = api_text(request, "visibility", &update->visibility);
+	if (!rc)
+		rc = fileset_from_folder(&update->files, folder, request->error);
+	if (rc)
+		return rc;
+	bool is_known = !update->visibility || strcmp(update->visibility, "public") == 0 || strcmp(update->visibility, "closed") == 0;
+	return is_known ? 0 : fail(request->error, ERROR_INPUT, "visibility must be 'public' or 'closed'");
+}
+
+/* ---- what comes of it ---- */
+
+static void put_reason(json_t *list, const char *name, const char *what, const char *reason)
+{
+	json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, what, reason));
+}
+
+static void put_faults(struct update *update, const char *name, const struct task_faults *faults)
+{
+	cleanup_buffer struct buffer text = {0};
+	for (size_t i = 0; i < faults->count; i++)
+		buffer_printf(&text, "%s%s", i ? " " : "", faults->sentences[i]);
+	put_reason(update->errors, name, "error", faults->count ? buffer_string(&text) : "It cannot be used.");
+}
+
+static bool changes_task(const struct plan_item *item)
+{
+	for (size_t i = 0; i < item->change_count; i++)
+		if (strcmp(item->changes[i].what, "task") == 0)
+			return true;
+	return false;
+}
+
+static int publish(struct update *update, const char *name)
+{
+	struct request *request = update->request;
+	struct leaderboard leaderboard;
+	if (!update->visibility || strcmp(update->visibility, "public") == 0)
+		return 0;
+	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
+	if (rc)
+		return rc;
+	const struct publishing after = { .visibility = update->visibility, .practice = leaderboard.practice,
+		.frozen_at_ms = leaderboard.frozen_at_ms, .archived = false };
+	return publishing_change(request->db, request->arena, &leaderboard, &after, &update->planner.actor, request->error);
+}
+
+static int apply(struct update *update, const struct plan_item *item)
+{
+	struct request *request = update->request;
+	const char *name = item->problem->name;
+	struct error error = {0};
+	int rc = problem_plan_apply(request->db, request->arena, item, &update->stock, &update->planner, &error);
+	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM) {
+		*request->error = error;
+		return rc;
+	}
+	if (rc)
+		put_reason(update->errors, name, "error", error.text);
+	else
+		json_array_append_new(item->action == PLAN_CREATE ? update->created : update->updated, json_string(name));
+	return rc || item->action != PLAN_CREATE ? 0 : publish(update, name);
+}
+
+static int take_item(struct update *update, const struct plan_item *item)
+{
+	const char *name = item->problem->name;
+	if (item->action == PLAN_KEEP)
+		put_reason(update->skipped, name, "reason", "no changes");
+	else if (item->action == PLAN_REFUSE)
+		put_faults(update, name, &item->reasons);
+	else if (item->action == PLAN_CHANGE && changes_task(item) && !update->forced)
+		put_reason(update->skipped, name, "reason", "significant task changes require --force");
+	else
+		return apply(update, item);
+	return 0;
+}
+
+/* Each leaderboard by itself: what fails does not take the others with it. */
+static int take_set(struct update *update, const char *path)
+{
+	struct request *request = update->request;
+	struct problem_set *set;
+	struct task_faults faults = {0};
+	struct problem_plan plan;
+	if (problem_set_read(request->arena, &update->files, &update->stock, path, &set, &faults)) {
+		put_faults(update, path, &faults);
+		return 0;
+	}
+	int rc = problem_set_plan(request->db, request->arena, set, &update->stock, &update->planner, &plan, request->error);
+	for (size_t i = 0; !rc && i < plan.item_count; i++)
+		rc = take_item(update, &plan.items[i]);
+	return rc;
+}
+
+static void begin(struct update *update)
+{
+	update->created = json_array();
+	update->updated = json_array();
+	update->skipped = json_array();
+	update->errors = json_array();
+}
+
+static json_t *outcome(struct update *update)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "created", update->created, "updated", update->updated, "skipped", update->skipped,
+		"errors", update->errors);
+}
+
+/* ---- all sets, or one ---- */
+
+/* "nvidia" is nvidia.yaml, wherever it lies. */
+static bool is_wanted(const char *path, const char *set)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = set ? strlen(set) : 0;
+	return !set || (strncmp(name, set, length) == 0 && (strcmp(name + length, ".yaml") == 0 || strcmp(name + length, ".yml") == 0));
+}
+
+int popcorn_admin_update_problems(struct request *request)
+{
+	struct update update;
+	const char *set, **paths;
+	int rc = api_text(request, "problem_set", &set);
+	if (!rc)
+		rc = read_folder(request, &update);
+	if (!rc)
+		rc = api_boolean(request, "force", false, &update.forced);
+	if (rc)
+		return rc;
+	size_t count = problem_set_paths(request->arena, &update.files, &paths), taken = 0;
+	begin(&update);
+	for (size_t i = 0; i < count && !rc; i++)
+		if (is_wanted(paths[i], set)) {
+			rc = take_set(&update, paths[i]);
+			taken++;
+		}
+	json_t *answer = outcome(&update);
+	if (!rc && taken)
+		return popcorn_ok(request, answer);
+	json_decref(answer);
+	return rc ? rc : fail(request->error, ERROR_NOT_FOUND, "The folder of problems has no set%s%s.", set ? " named " : "", set ? quote(request->arena, set) : "");
+}
+
+/* ---- one task, for trying it out ---- */
+
+static bool is_plain_path(const char *path)
+{
+	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/")];
+}
+
+/* The folder that has it: the top, or `problems` as in the repositories of the field. NULL: none has. */
+static const char *place_of(const struct update *update, const char *directory)
+{
+	static const char *const places[] = { "", "problems/" };
+	for (size_t i = 0; i < COUNT(places); i++) {
+		const char *path = arena_printf(update->request->arena, "%s%s/task.yml", places[i], directory);
+		if (fileset_find(&update->files, path))
+			return places[i];
+	}
+	return NULL;
+}
+
+/* A set of one, made up beside its folder: the leaderboard NAME-dev, which ends in a year. */
+static int add_set(struct update *update, const char *place, const char *directory, const char *name, const char **path)
+{
+	struct request *request = update->request;
+	format_text deadline;
+	format_utc(deadline, now_ms() + INT64_C(365) * 86400 * 1000);
+	*path = arena_printf(request->arena, "%s.podium-dev.yaml", place);
+	const char *text = arena_printf(request->arena, "name: dev\nproblems:\n  - {directory: \"%s\", name: \"%s\", deadline: \"%.16s\"}\n", directory,
+		name, deadline);
+	return fileset_add(&update->files, *path, text, strlen(text), request->error);
+}
+
+/* The leaderboard's name, or why there is none. */
+static int tell(struct update *update, const char *name)
+{
+	struct request *request = update->request;
+	const char *error = json_string_value(json_object_get(json_array_get(update->errors, 0), "error"));
+	int rc = error ? fail(request->error, ERROR_INPUT, "%s", error) : 0;
+	json_decref(outcome(update));
+	return rc ? rc : popcorn_ok(request, json_pack("{s:s}", "leaderboard", name));
+}
+
+int popcorn_admin_board_create(struct request *request)
+{
+	struct update update;
+	const char *directory, *path;
+	int rc = api_text(request, "directory", &directory);
+	if (!rc && !directory)
+		return fail(request->error, ERROR_INPUT, "Missing required field: directory");
+	if (!rc)
+		rc = read_folder(request, &update);
+	if (rc)
+		return rc;
+	const char *place = is_plain_path(directory) ? place_of(&update, directory) : NULL;
+	if (!place)
+		return fail(request->error, ERROR_INPUT, "Invalid problem directory: the folder of problems has no task %s.", quote(request->arena, directory));
+	const char *slash = strrchr(directory, '/'), *name = arena_printf(request->arena, "%s-dev", slash ? slash + 1 : directory);
+	rc = add_set(&update, place, directory, name, &path);
+	begin(&update);
+	update.forced = true;
+	if (!rc)
+		rc = take_set(&update, path);
+	if (!rc)
+		return tell(&update, name);
+	json_decref(outcome(&update));
+	return rc;
+}

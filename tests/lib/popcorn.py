@@ -1,0 +1,250 @@
+"""A client that speaks as popcorn-cli does, with the standard library only: addresses by plain concatenation, its headers, what it
+requires of each answer, and how it reads an open connection. What it does not look at, this does not look at either."""
+import http.client
+import json
+import time
+import urllib.parse
+import uuid
+
+
+class Refused(Exception):
+	"""What the client prints before it ends with 1."""
+	def __init__(self, status, detail):
+		super().__init__(f"{status}: {detail}")
+		self.status, self.detail = status, detail
+
+
+class Broken(Exception):
+	"""The answer is not what the client can read."""
+
+
+def required(value, kind, what):
+	if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+		raise Broken(f"{what} is {value!r}")
+	return value
+
+
+class Popcorn:
+	def __init__(self, url, cli_id=None, admin_token=None):
+		self.url = url  # POPCORN_API_URL
+		self.cli_id, self.admin_token = cli_id, admin_token
+
+	# ---- requests ----
+
+	def open(self, method, path, body=None, headers=None, admin=False, timeout=60):
+		"""(connection, response); path and query are sent as they are."""
+		at = urllib.parse.urlsplit(self.url)
+		connection = http.client.HTTPConnection(at.hostname, at.port, timeout=timeout)
+		headers = dict(headers or {})
+		if admin and self.admin_token is not None:
+			headers["Authorization"] = f"Bearer {self.admin_token}"
+		if not admin and self.cli_id is not None:
+			headers["X-Popcorn-Cli-Id"] = self.cli_id
+		if body is not None and not isinstance(body, bytes):
+			body = json.dumps(body).encode()
+			headers["Content-Type"] = "application/json"
+		connection.putrequest(method, at.path + path, skip_accept_encoding=True)
+		for name, value in headers.items():
+			connection.putheader(name, value)
+		if body is not None or method == "POST":
+			connection.putheader("Content-Length", str(len(body or b"")))
+		connection.endheaders()
+		if body:
+			connection.send(body)
+		return connection, connection.getresponse()
+
+	def ask(self, method, path, body=None, headers=None, admin=False):
+		"""The JSON of an answer that is no error."""
+		connection, response = self.open(method, path, body, headers, admin)
+		try:
+			content = response.read()
+		finally:
+			connection.close()
+		self.check_status(response, content)
+		self.last = response
+		try:
+			content.decode("ascii")
+			return json.loads(content)
+		except ValueError as reason:
+			raise Broken(f"{path}: {reason} in {content[:300]!r}")
+
+	@staticmethod
+	def check_status(response, content):
+		if 200 <= response.status < 300:
+			return
+		try:
+			detail = json.loads(content)["detail"]
+		except (ValueError, KeyError, TypeError):
+			detail = None
+		raise Refused(response.status, detail if isinstance(detail, str) else content.decode(errors="replace"))
+
+	# ---- registering ----
+
+	def register(self, provider="discord"):
+		"""Writes the state into ~/.popcorn.yaml and ends; without the header."""
+		self.cli_id = None
+		self.cli_id = required(self.ask("GET", f"/auth/init?provider={provider}").get("state"), str, "state")
+		return f"cli_id: {self.cli_id}\n"
+
+	# ---- what there is ----
+
+	def leaderboards(self):
+		boards = required(self.ask("GET", "/leaderboards"), list, "the list of leaderboards")
+		for board in boards:
+			required(board.get("task"), dict, "task")
+			required(board.get("name"), str, "name")
+			required(board.get("description"), str, "description")
+		return boards
+
+	def gpus(self, leaderboard):
+		return [required(gpu, str, "a GPU") for gpu in required(self.ask("GET", f"/gpus/{leaderboard}"), list, "the list of GPUs")]
+
+	def join(self, code):
+		return self.ask("POST", "/user/join", {"code": code})
+
+	# ---- submitting in the background ----
+
+	@staticmethod
+	def multipart(file_name, source):
+		"""One part, without a type."""
+		boundary = uuid.uuid4().hex
+		body = (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n\r\n'.encode()
+			+ source + f"\r\n--{boundary}--\r\n".encode())
+		return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+
+	def submit(self, leaderboard, gpu, mode, source, file_name="submission.py"):
+		body, headers = self.multipart(file_name, source)
+		answer = self.ask("POST", f"/submission/{leaderboard.lower()}/{gpu}/{mode.lower()}", body, headers)
+		required(answer.get("details", {}).get("id"), int, "details.id")
+		queue = answer.get("runner_queue")
+		if queue is not None:
+			self.summary_of(queue)
+		self.accepted = answer
+		return answer["details"]["id"]
+
+	@staticmethod
+	def summary_of(queue):
+		required(queue, dict, "runner_queue")
+		for name in ("runner", "gpu"):
+			if queue.get(name) is not None:
+				required(queue[name], str, name)
+		if isinstance(queue.get("queued_jobs"), int):
+			return f"{queue.get('runner') or 'Runner'} {queue.get('gpu') or 'selected GPU'} queue: {queue['queued_jobs']} queued job(s)"
+		return None
+
+	def poll(self, number):
+		"""Any error ends the client here."""
+		return self.read_submission(self.ask("GET", f"/user/submissions/{number}"))
+
+	@staticmethod
+	def read_submission(answer):
+		for name, kind in (("id", int), ("leaderboard_id", int), ("leaderboard_name", str), ("file_name", str), ("user_id", str),
+				("submission_time", str), ("done", bool), ("code", str), ("runs", list)):
+			required(answer.get(name), kind, name)
+		for run in answer["runs"]:
+			for name, kind in (("mode", str), ("secret", bool), ("runner", str), ("passed", bool)):
+				required(run.get(name), kind, name)
+			if run.get("score") is not None:
+				float(run["score"])
+		return answer
+
+	@staticmethod
+	def status_of(answer):
+		status = (answer.get("job") or {}).get("status")
+		return status if isinstance(status, str) else "done" if answer["done"] else "pending"
+
+	def wait(self, number, limit_s=60, pause_s=0.05):
+		"""The lines that it prints, and the last answer; Refused where it would end with 1."""
+		end, lines = time.time() + limit_s, []
+		while time.time() < end:
+			answer = self.poll(number)
+			status, queue = self.status_of(answer), answer.get("runner_queue")
+			summary = self.summary_of(queue) if queue is not None else None
+			lines.append(f"Submission {number} status: {status}" + (f" - {summary}" if summary else ""))
+			if status in ("failed", "timed_out", "hacked"):
+				raise Refused(0, f"Submission {number} {status}: {answer['job'].get('error') or 'No error details were provided'}")
+			if answer["done"]:
+				return lines, answer
+			time.sleep(pause_s)
+		raise AssertionError(f"Timed out waiting for submission {number}: {lines[-1]}")
+
+	@staticmethod
+	def score_lines(answer):
+		return [f"Geomean score ({'secret' if run['secret'] else 'public'}) on {run['runner']}: {run['score']} s"
+			for run in answer["runs"] if run["mode"] == "leaderboard" and run.get("score") is not None]
+
+	# ---- one's own ----
+
+	def submissions(self, leaderboard, limit=50):
+		rows = required(self.ask("GET", f"/user/submissions?leaderboard={leaderboard}&limit={limit}"), list, "the list of submissions")
+		for row in rows:
+			for name, kind in (("id", int), ("leaderboard_name", str), ("file_name", str), ("submission_time", str), ("done", bool)):
+				required(row.get(name), kind, name)
+			for run in row.get("runs", []):
+				required(run.get("gpu_type"), str, "gpu_type")
+			row["file_name"].encode("ascii")  # it cuts texts between bytes
+		return rows
+
+	def delete(self, number):
+		self.poll(number)
+		answer = self.ask("DELETE", f"/user/submissions/{number}")
+		if answer.get("status") != "ok":
+			raise Broken(answer)
+		return answer
+
+	# ---- submitting on an open connection ----
+
+	def stream(self, leaderboard, gpu, mode, source, file_name="submission.py", timeout=60):
+		"""An Events that goes on; what comes before it is an ordinary answer."""
+		body, headers = self.multipart(file_name, source)
+		connection, response = self.open("POST", f"/{leaderboard.lower()}/{gpu}/{mode.lower()}", body, headers, timeout=timeout)
+		kind = response.headers.get("Content-Type") or ""
+		if not 200 <= response.status < 300 or not kind.startswith("text/event-stream"):
+			content = response.read()
+			connection.close()
+			self.check_status(response, content)
+			raise Broken(f"Invalid non-streaming response structure: {content[:300]!r}")
+		return Events(connection, response)
+
+
+class Events:
+	"""Bytes are appended piece by piece, each decoded by itself; events end at two line feeds."""
+	def __init__(self, connection, response):
+		self.connection, self.response, self.text, self.seen = connection, response, "", []
+
+	def next(self):
+		"""(event, data); None at the end."""
+		while "\n\n" not in self.text:
+			piece = self.response.read1(1 << 16)
+			if not piece:
+				return None
+			self.text += piece.decode(errors="replace")
+		block, _, self.text = self.text.partition("\n\n")
+		event = data = None
+		for line in block.split("\n"):
+			if line.startswith("event:"):
+				event = line[6:].strip()
+			if line.startswith("data:"):
+				data = line[5:].strip()
+		if event is None or data is None:
+			raise Broken(f"an event without its two lines: {block[:300]!r}")
+		data.encode("ascii")
+		self.seen.append((event, json.loads(data)))
+		return self.seen[-1]
+
+	def result(self):
+		"""The data of the event `result`; Refused for `error`."""
+		while True:
+			got = self.next()
+			if got is None:
+				raise Broken("Stream ended unexpectedly without a final result or error event.")
+			event, data = got
+			if event == "error":
+				self.close()
+				raise Refused(data.get("status_code"), required(data.get("detail"), str, "detail"))
+			if event == "result":
+				self.close()
+				return data
+
+	def close(self):
+		self.connection.close()
