@@ -46,7 +46,7 @@ const struct command COMMANDS[] = {
 		.surplus = "One server at a time is signed out of",
 		.meaning = "forget a server's token",
 		.about = "Removes the server and its token from the settings. The token stays valid until the server's page\n"
-			"/account revokes it.\n" },
+			"/account/tokens revokes it.\n" },
 	{ .name = "list", .run = list_command, .arguments = "", .talks = true,
 		.surplus = "podium list takes no name; podium ranking does",
 		.meaning = "list the leaderboards",

@@ -87,7 +87,7 @@ static int ask_for_code(struct session *session, json_t **code, struct error *er
 		return fail(error, ERROR_SYSTEM, "This machine's name is not UTF-8.");
 	int rc = api_send(session, "POST", "/device/code", body, NULL, code, error);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "%s cannot confirm a sign-in in the browser. Make a token at %s/account and give it to: "
+		return fail(error, rc, "%s cannot confirm a sign-in in the browser. Make a token at %s/account/tokens and give it to: "
 			"podium login --with-token %s", session->address.url, session->address.url, session->address.url);
 	return rc;
 }
@@ -165,7 +165,7 @@ static int grant_by_browser(struct session *session, struct grant *grant, struct
 
 static int grant_by_hand(struct session *session, struct grant *grant, struct error *error)
 {
-	const char *prompt = arena_printf(session->arena, "Token of %s (it is not shown; %s/account makes one): ", session->address.url,
+	const char *prompt = arena_printf(session->arena, "Token of %s (it is not shown; %s/account/tokens makes one): ", session->address.url,
 		session->address.url);
 	return secret_read(session->arena, &session->interrupt, prompt, &grant->token, error);
 }
@@ -251,7 +251,7 @@ static int sign_out(struct session *session, struct error *error)
 	settings_remove(&session->settings, server.name);
 	rc = settings_save(&session->settings, error);
 	if (!rc)
-		printf("Signed out of %s: its token is gone from here. It stays valid until %s/account revokes it.\n", server.url, server.url);
+		printf("Signed out of %s: its token is gone from here. It stays valid until %s/account/tokens revokes it.\n", server.url, server.url);
 	return rc;
 }
 

@@ -89,6 +89,35 @@ def a_token_is_pasted_once_and_kept_for_its_owner():
 	refused(podium("history"), 2, "No server is known yet. Sign in first: podium login ADDRESS")
 
 
+def confirmed(process, **answer):
+	"""What ada's browser does with the page that the terminal names."""
+	page = re.search(r"http\S+/device\?code=(\S+)", reads(process, "/device?code="))
+	contains(ada.post("/device", [("code", page[1])]).words(), "Is this your terminal?")
+	return ada.post("/device", list({"code": page[1], "name": "my terminal", "days": "30", "answer": "confirm", **answer}.items()))
+
+
+@test
+def a_terminal_is_signed_in_by_the_browser():
+	process = begin("login", site.url, "--name", "lab")
+	equal(confirmed(process).status, 303)
+	out, _ = process.communicate(timeout=HANG_S)
+	equal(process.returncode, 0)
+	contains(out, f"Signed in to {site.url} as ada. The token may: read, submit. It expires on 20")
+	contains(good(podium("history")).out, "No submissions.")
+	contains(ada.get("/account/tokens").words(), "my terminal")
+	good(podium("logout", "lab"))
+
+
+@test
+def a_terminal_that_is_refused_is_not_signed_in():
+	process = begin("login", site.url, "--name", "lab")
+	confirmed(process, answer="refuse")
+	out, err = process.communicate(timeout=HANG_S)
+	equal((process.returncode, out), (4, ""))
+	contains(err, "This terminal was refused")
+	lacks(SETTINGS.read_text(), "[lab]")
+
+
 @test
 def a_token_that_opens_nothing_is_not_kept():
 	refused(podium("login", site.url, "--with-token", stdin="podium_" + "x" * 43), 4, "not valid", "sign in again: podium login")
@@ -109,7 +138,7 @@ def a_wrong_an_expired_and_a_weak_token_are_told_apart():
 	good(as_ada("history", PODIUM_TOKEN=late))
 	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'")
 	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "sign in again")
-	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4, "submit", f"Make a token with it at {site.url}/account")
+	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4, "submit", f"Make a token with it at {site.url}/account/tokens")
 
 
 # ---- a task ----

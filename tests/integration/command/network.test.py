@@ -417,7 +417,7 @@ def a_code_that_is_refused_or_too_old_ends_it():
 			equal((answer.code, answer.out), (4, ""))
 			contains(answer.err, f"podium: {sentence}")
 	with Faulty(objects(404, "There is no such address.")) as server:
-		ends(podium("login", server.url), 2, f"Make a token at {server.url}/account and give it to: podium login --with-token")
+		ends(podium("login", server.url), 2, f"Make a token at {server.url}/account/tokens and give it to: podium login --with-token")
 
 
 if __name__ == "__main__":
