@@ -38,8 +38,9 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all help run test test-soak tests fuzz fuzzers bench bench-data bench-claims bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all podium help run test test-soak tests fuzz fuzzers bench bench-data bench-claims bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
+podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
 
 help: ## list the targets

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """The command podium with a whole Podium whose worker runs jobs on the CPU: signing in, fetching a task, submitting, waiting, being
 killed and going on, and what is not allowed. Networks that fail are in network.test.py."""
-import json
 import os
-import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
 
-from terminal import HANG_S, ROOT, SETTINGS, begin, close, file, in_terminal, podium, scratch
+from terminal import HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, file, in_terminal, podium, scratch
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402
 from client import Client  # noqa: E402
@@ -313,6 +312,129 @@ def a_terminal_gets_a_bar_and_the_result():
 	contains(shown, "\x1b[1;32mPassed.\x1b[0m")
 	_, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"], NO_COLOR="1")
 	contains(shown, "\nPassed. ")
+
+
+# ---- the documents ----
+
+def commands_of(document):
+	"""The commands of its blocks of console, each with the lines that it prints."""
+	found = []
+	for block in re.findall(r"^```console\n(.*?)^```", (ROOT / "docs" / document).read_text(), re.M | re.S):
+		for piece in re.split(r"^\$ ", block, flags=re.M)[1:]:
+			command, *lines = piece.splitlines()
+			found.append((command, [line for line in lines if line.strip()]))
+	return found
+
+
+def masked(line):
+	"""Without what differs from run to run: numbers, units, times, codes and where columns begin."""
+	line = re.sub(r"\b[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\b", "CODE", line)
+	line = re.sub(r"\d[\d.,:]*( (ns|µs|ms|s)\b)?", "0", line)
+	return " ".join(re.sub(r"0( ± 0)?", "0", line).split())
+
+
+def run_as_documented(command, numbers):
+	"""With the numbers that submissions have here; `numbers` learns them. Who signs in is confirmed by the browser."""
+	for documented, real in numbers.items():
+		command = re.sub(rf"(?<=[ #]){documented}(?= |$)", real, command)
+	command = command.replace("https://podium.example.org", site.url).replace("H200", "CPU")
+	process = subprocess.Popen(["bash", "-c", command], cwd=scratch / "documented", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+		text=True, env=environment({"PODIUM_PYTHON": PYTHON, "PODIUM_DEVICE_LOCKS": scratch, "PATH": f"{PODIUM.parent}:{os.environ['PATH']}"}))
+	begun = ""
+	if command.startswith("podium login"):
+		begun = reads(process, "/device?code=")
+		code = re.search(r"code=(\S+)", begun)[1]
+		ada.post("/device", [("code", code), ("name", "documented"), ("days", "90"), ("answer", "confirm")])
+	out, err = process.communicate(timeout=HANG_S)
+	equal((command, process.returncode, err if process.returncode else ""), (command, 0, ""))
+	return begun + err + out
+
+
+@test
+def every_command_from_zero_to_ranked_does_what_the_page_says():
+	load_task("vectoradd_py", definition=home.TASK + "gpus: [CPU]\ntemplates: {Python: template.py}\n",
+		more={"template.py": "def custom_kernel(data):\n    return data\n"})
+	(scratch / "documented").mkdir()
+	numbers = {}
+	for command, lines in commands_of("from-zero-to-ranked.md"):
+		said = run_as_documented(command, numbers)
+		if command.startswith("podium submit"):
+			documented = re.search(r"^(?:Submission )?(\d+)", "\n".join(lines), re.M)[1]
+			numbers[documented] = (re.search(r"^Submission (\d+) to", said, re.M) or re.search(r"^(\d+)$", said, re.M))[1]
+		shown = [masked(line) for line in said.replace(site.url, "https://podium.example.org").replace("CPU", "H200").splitlines()]
+		for line in lines:
+			if masked(line) not in shown:
+				raise AssertionError(f"{command}: {masked(line)!r} is not in {shown}")
+	equal(sorted(numbers), ["12", "13", "14", "15"])
+
+
+@test
+def the_job_of_github_actions_submits_with_nothing_but_a_token():
+	workflow = (ROOT / "docs" / "github-actions.yml").read_text()
+	steps = dict(re.findall(r"- name: (.+)\n(?: +if: .*\n)? +run: \|\n((?: {10}.*\n)+)", workflow))
+	equal(list(steps), ["Build podium", "Submit", "Show the result"])
+	packages = {line.split("|")[0].strip() for line in (ROOT / "packages.txt").read_text().splitlines()}
+	wanted = re.search(r"--no-install-recommends ((?:.|\\\n)+?)\n +git", steps["Build podium"])[1].replace("\\", " ").split()
+	equal([name for name in wanted if name not in packages], [])
+	equal(re.findall(r"secrets\.(\w+)", workflow), ["PODIUM_TOKEN"])
+	summary, kernel = scratch / "summary", file("#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return data\n",
+		"repository/kernel.py")
+	for source, code in ((kernel.read_text(), 0), (kernel.read_text().replace("return data", "return 7"), 10)):
+		kernel.write_text(source)
+		variables = environment({"PODIUM_SERVER": site.url, "PODIUM_TOKEN": tokens["ada"], "GITHUB_STEP_SUMMARY": summary,
+			"PODIUM_SERVERS": scratch / "nothing", "PATH": f"{PODIUM.parent}:{os.environ['PATH']}"})
+		ended = [subprocess.run(["bash", "-e", "-c", steps[name]], cwd=kernel.parent, env=variables, capture_output=True, text=True)
+			for name in ("Submit", "Show the result")]
+		equal([step.returncode for step in ended], [code, 0])
+		lacks(ended[0].stderr + ended[1].stdout, tokens["ada"])
+	contains(summary.read_text(), "Passed. ")
+	contains(summary.read_text(), "Wrong answer. ")
+
+
+@test
+def the_manual_the_help_and_the_completion_name_every_command_and_option():
+	manual, page = (ROOT / "docs" / "podium.md").read_text(), podium("manual").out.replace("\\-", "-")
+	shells = {shell: good(podium("completion", shell)).out for shell in ("bash", "zsh", "fish")}
+	commands = re.findall(r"^  ([a-z]+) +\S", good(podium("--help")).out, re.M)
+	assert len(commands) >= 15, commands
+	for command in commands:
+		options = re.findall(r"^  --([a-z-]+)", good(podium(command, "--help")).out, re.M)
+		contains(page, f'.SS "podium {command}')
+		contains(manual, f"`podium {command}")
+		for text in shells.values():
+			contains(text, command)
+		for option in options:
+			if option != "help":
+				contains(page, f"\\fB--{option}\\fR")
+				contains(manual, f"`--{option}")
+				contains(shells["bash"], f"--{option} ")
+				contains(shells["zsh"], f"--{option}[")
+				contains(shells["fish"], f"-l {option} ")
+	for name in re.findall(r"\.TP\n\\fB(PODIUM_\w+|\d+)\\fR", page):
+		contains(manual, f"`{name}`" if name.startswith("P") else f"| {name} |")
+	drawn = subprocess.run(["man", "--warnings", "-l", "-"], input=podium("manual").out, capture_output=True, text=True) if shutil.which("man") else None
+	equal(drawn.stderr if drawn else "", "")
+
+
+def completed(*words):
+	script = f"source <({PODIUM} completion bash); COMP_WORDS=(podium {' '.join(words)}); COMP_CWORD={len(words)}; _podium 2> /dev/null; " \
+		"echo \"${COMPREPLY[@]}\""
+	answer = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=scratch, env=environment())
+	equal(answer.stderr, "")
+	return answer.stdout.split()
+
+
+@test
+def bash_completes_commands_options_and_values():
+	equal(completed("wi"), ["withdraw"])
+	equal(completed("submit", "--m"), ["--mode"])
+	equal(completed("submit", "--mode", "r"), ["ranked"])
+	equal(completed("completion", "f"), ["fish"])
+	file("", "completed.py")
+	equal(completed("submit", "compl"), ["completed.py"])
+	for shell in ("zsh", "fish"):
+		if shutil.which(shell):
+			equal(subprocess.run([shell, "-n"], input=podium("completion", shell).out, capture_output=True, text=True).stderr, "")
 
 
 if __name__ == "__main__":
