@@ -43,7 +43,7 @@ static void write_rows(struct buffer *out, struct arena *arena, const json_t *it
 {
 	static const struct table_column columns[] = {
 		{ "ID", true }, { "Leaderboard", false }, { "Mode", false }, { "GPU", false }, { "Result", false }, { "Score", true },
-		{ "Submitted", false }, { "File", false }, { "Note", false },
+		{ "Submitted", true }, { "File", false }, { "Note", false },
 	};
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(items));
 	size_t i;

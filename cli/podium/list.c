@@ -20,7 +20,7 @@ enum { most_leaderboards = 1000 };
 static void write_leaderboards(struct buffer *out, struct arena *arena, const json_t *items)
 {
 	static const struct table_column columns[] = {
-		{ "Leaderboard", false }, { "State", false }, { "Language", false }, { "GPUs", false }, { "Deadline", false }, { "Title", false },
+		{ "Leaderboard", false }, { "State", false }, { "Language", false }, { "GPUs", false }, { "Deadline", true }, { "Title", false },
 	};
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(items));
 	size_t i;
@@ -74,7 +74,7 @@ static const char *rank_of(struct arena *arena, const json_t *row)
 static void write_ranking(struct buffer *out, struct arena *arena, const json_t *items)
 {
 	static const struct table_column columns[] = {
-		{ "Rank", true }, { "User", false }, { "Score", true }, { "Of peak", true }, { "Language", false }, { "Submitted", false },
+		{ "Rank", true }, { "User", false }, { "Score", true }, { "Of peak", true }, { "Language", false }, { "Submitted", true },
 		{ "Attempts", true }, { "Submission", true },
 	};
 	struct table table = table_make(arena, columns, COUNT(columns), json_array_size(items));

@@ -177,12 +177,15 @@ static bool is_timed(const json_t *cases)
 	return false;
 }
 
-static void write_first_failure(struct buffer *out, const json_t *cases)
+/* Unless the sentence about the job has said it. */
+static void write_first_failure(struct buffer *out, const json_t *job, const json_t *cases)
 {
 	size_t i;
 	json_t *one;
 	json_array_foreach(cases, i, one)
 		if (has_failed(one) && *member_text(one, "message")) {
+			if (strstr(member_text(job, "reason"), member_text(one, "message")) || strstr(member_text(job, "message"), member_text(one, "message")))
+				return;
 			buffer_printf(out, "  First failing case, number %lld:\n", member_whole(one, "index", (long long)i) + 1);
 			print_tail(out, "    ", member_text(one, "message"));
 			return;
@@ -192,7 +195,11 @@ static void write_first_failure(struct buffer *out, const json_t *cases)
 static void write_stage(struct buffer *out, const struct submission_view *view, const json_t *job, const json_t *stage)
 {
 	const json_t *cases = json_object_get(stage, "cases");
-	const char *output = member_text(stage, "output"), *duration = words_duration(view->arena, stage, "duration_ns");
+	const char *output = member_text(stage, "output");
+	double duration_ns = member_real(stage, "duration_ns");
+	format_text duration = "";
+	if (duration_ns >= 0 && duration_ns < 1e18)
+		format_stopwatch(duration, (int64_t)(duration_ns / 1e6));
 	bool is_shown = view->is_whole || has_failed(stage) || is_timed(cases);
 	if (!is_shown)
 		return;
@@ -202,10 +209,10 @@ static void write_stage(struct buffer *out, const struct submission_view *view, 
 	text_append_printable(out, member_text(stage, "name"));
 	buffer_text(out, ": ");
 	text_append_printable(out, *member_text(stage, "verdict") ? member_text(stage, "verdict") : "running");
-	buffer_printf(out, "%s%s\n", duration ? " after " : "", duration ? duration : "");
+	buffer_printf(out, "%s%s\n", *duration ? " after " : "", duration);
 	if (json_array_size(cases))
 		(is_timed(cases) ? write_times : write_tests)(out, view, cases);
-	write_first_failure(out, cases);
+	write_first_failure(out, job, cases);
 	if (*output && (view->is_whole || has_failed(stage))) {
 		buffer_text(out, member_true(stage, "output_cut") ? "  It printed (shortened):\n" : "  It printed:\n");
 		print_tail(out, "  | ", output);
@@ -228,21 +235,30 @@ static void write_reason(struct buffer *out, const struct submission_view *view,
 	}
 }
 
+static void write_fact(struct buffer *out, const char *name, const char *value)
+{
+	cleanup_buffer struct buffer heading = {0};
+	if (!value || !*value)
+		return;
+	text_append_printable(&heading, name);
+	buffer_printf(out, "  %-13s ", buffer_string(&heading));
+	text_append_printable(out, value);
+	buffer_byte(out, '\n');
+}
+
 static void write_circumstances(struct buffer *out, const struct submission_view *view, const json_t *job)
 {
-	const json_t *environment = json_object_get(job, "environment");
 	const char *key;
 	json_t *value;
 	if (!view->is_whole)
 		return;
 	buffer_byte(out, '\n');
-	print_fact(out, "Engine", member_text(job, "engine"));
-	print_fact(out, "", member_text(job, "engine_reason"));
-	print_fact(out, "Device", words_text(view->arena, job, "device"));
-	print_fact(out, "Started", words_time(view->arena, job, "started_at"));
-	print_fact(out, "Finished", words_time(view->arena, job, "finished_at"));
-	json_object_foreach((json_t *)(uintptr_t)environment, key, value)
-		print_fact(out, key, json_string_value(value));
+	write_fact(out, "Engine", member_text(job, "engine"));
+	write_fact(out, "", member_text(job, "engine_reason"));
+	json_object_foreach(json_object_get(job, "environment"), key, value)
+		write_fact(out, key, json_string_value(value));
+	write_fact(out, "Started", words_time(view->arena, job, "started_at"));
+	write_fact(out, "Finished", words_time(view->arena, job, "finished_at"));
 }
 
 static void write_job(struct buffer *out, const struct submission_view *view, const json_t *job)

@@ -105,14 +105,22 @@ static const char *make_key(struct arena *arena)
 	return arena_strdup(arena, sodium_bin2hex(text, sizeof text, random, sizeof random));
 }
 
+/* Where no answer came, it may have arrived all the same. */
+static int add_doubt(struct error *error)
+{
+	struct error reason = *error;
+	return fail(error, reason.code, "%.800s Whether the submission arrived, podium history shows.", reason.text);
+}
+
 static int send(struct session *session, const struct order *order, json_t **submission, struct error *error)
 {
 	cleanup_json json_t *body = make_body(order);
 	if (!body)
 		return fail(error, ERROR_INPUT, "The note, the leaderboard or a GPU is not UTF-8.");
 	progress_say(&session->progress, "sending %s", order->file.name);
-	return api_send(session, "POST", arena_printf(session->arena, "/leaderboards/%s/submissions",
+	int rc = api_send(session, "POST", arena_printf(session->arena, "/leaderboards/%s/submissions",
 		http_escape(session->arena, order->leaderboard)), body, make_key(session->arena), submission, error);
+	return rc && !session->status ? add_doubt(error) : rc;
 }
 
 static void say_sent(struct session *session, const struct order *order, long long id)

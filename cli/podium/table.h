@@ -11,7 +11,7 @@
 
 enum { table_most_columns = 12 };
 
-struct table_column { const char *heading; bool is_number; };
+struct table_column { const char *heading; bool is_number; /* or something else that is nothing when it is cut, as a time */ };
 
 struct table {
 	struct arena *arena;

@@ -186,7 +186,7 @@ def a_verdict_is_an_exit_code():
 		answer = as_ada("submit", file(source), "--wait")
 		equal(answer.code, code)
 		contains(answer.out, words)
-	contains(as_ada("submit", file(WRONG), "--wait").out, "First failing case, number 2:\n    expected 2, got 7\n")
+	contains(as_ada("submit", file(WRONG), "--wait").out, "Test 2 of 2 failed (seed: 2): expected 2, got 7.\n")
 
 
 @test
@@ -234,7 +234,7 @@ def the_only_gpu_need_not_be_named():
 def a_submission_is_shown_in_whole():
 	first = tokens["first"]
 	shown = good(as_ada("show", first)).out
-	for part in ("CPU, compile: passed", "CPU, test: passed", "  #  Case     Result\n  1  seed: 1  passed\n", "  Engine     custom", "  Device     CPU", "  Finished   2"):
+	for part in ("CPU, compile: passed", "CPU, test: passed", "  #  Case     Result\n  1  seed: 1  passed\n", "  Engine        custom\n", "  Device        CPU\n", "  Finished      2"):
 		contains(shown, part)
 	equal(good(as_ada("show", first, "--source")).out, RIGHT)
 	lacks(good(as_ada("status", first)).out, "compile")
@@ -312,6 +312,14 @@ def a_terminal_gets_a_bar_and_the_result():
 	contains(shown, "\x1b[1;32mPassed.\x1b[0m")
 	_, shown = in_terminal("submit", file(RIGHT), "--wait", PODIUM_SERVER=site.url, PODIUM_TOKEN=tokens["ada"], NO_COLOR="1")
 	contains(shown, "\nPassed. ")
+
+
+@test
+def it_asks_for_no_library_of_a_database():
+	libraries = subprocess.run(["ldd", PODIUM], capture_output=True, text=True, check=True).stdout
+	contains(libraries, "libcurl")
+	for word in ("maria", "mysql", "fcgi", "seccomp", "cmark", "freetype"):
+		lacks(libraries, word)
 
 
 # ---- the documents ----

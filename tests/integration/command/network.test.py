@@ -95,6 +95,8 @@ def a_submission_that_is_sent_again_has_the_same_key():
 	with Faulty(sent) as server:
 		ask(server, "submit", file(RIGHT))
 		assert server.requests[0].headers["idempotency-key"] != first.headers["idempotency-key"]
+	with Faulty(cuts) as server:
+		ends(ask(server, "submit", file(RIGHT)), 5, "the connection was cut", "Whether the submission arrived, podium history shows.")
 
 
 @test
