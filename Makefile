@@ -38,7 +38,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help run test test-soak tests fuzz fuzzers bench bench-data bench-claims bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all podium help run test test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -64,6 +64,9 @@ bench: all $(B)/tests/bench/bare ## measure every page against a bare FastCGI pr
 
 bench-data: all ## start a Podium of its own with 100,000 submissions (SIZE=N: as many) in build/bench
 	@B=$(B) SIZE=$(SIZE) tests/bench/data.py
+
+bench-terminal: all ## measure the leaderboard's page while 200 terminals poll and 20 wait on open connections (needs wrk)
+	@B=$(B) SIZE=$(SIZE) tests/bench/terminal.py
 
 bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
 	@B=$(B) tests/bench/claims.py

@@ -10,6 +10,7 @@
 #include <string.h>
 
 EMBED(openapi_base, "docs/openapi/base.json");
+EMBED(openapi_device, "docs/openapi/device.json");
 EMBED(openapi_leaderboards, "docs/openapi/leaderboards.json");
 EMBED(openapi_site, "docs/openapi/site.json");
 EMBED(openapi_submissions, "docs/openapi/submissions.json");
@@ -17,6 +18,7 @@ EMBED(api_reference, "docs/api.md");
 
 static const struct { const char *begin, *end; } PARTS[] = {
 	{ embedded_openapi_base, embedded_openapi_base_end },
+	{ embedded_openapi_device, embedded_openapi_device_end },
 	{ embedded_openapi_leaderboards, embedded_openapi_leaderboards_end },
 	{ embedded_openapi_site, embedded_openapi_site_end },
 	{ embedded_openapi_submissions, embedded_openapi_submissions_end },

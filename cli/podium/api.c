@@ -53,7 +53,7 @@ static void add_advice(struct buffer *out, const struct session *session, const 
 		buffer_printf(out, session->address.token ? " Your token for %s is not valid any more; sign in again: podium login %s"
 			: " Nobody is signed in to %s; do so with: podium login %s", server, session->address.url);
 	else if (answer->status == 403 && strcmp(member_text(problem, "code"), "insufficient_scope") == 0)
-		buffer_printf(out, " Make a token with it at %s/account/tokens, or with podium login %s", session->address.url, session->address.url);
+		buffer_printf(out, " That is %s/account/tokens; podium login %s makes one, too.", session->address.url, session->address.url);
 	else if (answer->status == 429 && answer->retry_after_s > 0)
 		buffer_printf(out, " Try again in %lld s.", (long long)answer->retry_after_s);
 	else if (answer->status >= 500 && *member_text(problem, "instance"))

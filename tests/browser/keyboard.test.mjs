@@ -197,7 +197,7 @@ scene('Tab goes through each page, once, and out of it; the first stop leads to 
 	const [first, second] = await furnish(), page = await come();
 	await logInAsAdmin(page);
 	for (const path of ['/', `/leaderboard/${BOARD}`, `/leaderboard/${BOARD}?view=shapes`, `/leaderboard/${BOARD}/submit`, `/leaderboard/${BOARD}/task`, `/submission/${first}`,
-		`/compare?a=${first}&b=${second}`, '/queue', '/mine', '/user/ada', '/account/tokens', '/admin', '/admin/users', '/admin/audit', '/admin/workers', '/admin/rejudgings', '/admin/invites',
+		`/compare?a=${first}&b=${second}`, '/queue', '/mine', '/user/ada', '/account/tokens', '/device', '/admin', '/admin/users', '/admin/audit', '/admin/workers', '/admin/rejudgings', '/admin/invites',
 		`/admin/leaderboard/${BOARD}/edit`, `/admin/submission/${first}`]) {
 		await page.goto(path);
 		await page.evaluate(() => document.activeElement?.blur());

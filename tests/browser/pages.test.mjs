@@ -43,7 +43,7 @@ const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.a
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
 const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'], OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
 
-const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py', '/language/cu', '/judge', '/account', '/account/sessions', '/account/tokens',
+const EMPTY = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py', '/language/cu', '/judge', '/account', '/account/sessions', '/account/tokens', '/device',
 	'/account/data', '/account/delete', `/user/${LONG_USER}`, ...only(VISITOR, '/account/deleted', '/login', '/register'), '/admin', '/admin/leaderboards/new', '/admin/invites',
 	'/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions', '/admin/announcements', '/admin/rejudgings', '/admin/users', '/admin/audit'];
 

@@ -74,6 +74,7 @@ ADDRESSES = [
 	("user1", "/account", "/account"),
 	("user1", "/account/sessions", "/account/sessions"),
 	("user1", "/account/tokens", "/account/tokens"),
+	("user1", "/device", "/device"),
 	("user1", "/account/data", "/account/data"),
 	("user1", "/account/export", "/account/export"),
 	("user1", "/account/delete", "/account/delete"),

@@ -137,7 +137,7 @@ def a_wrong_an_expired_and_a_weak_token_are_told_apart():
 	good(as_ada("history", PODIUM_TOKEN=late))
 	site.sql("UPDATE api_tokens SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE name = 'late'")
 	refused(as_ada("history", PODIUM_TOKEN=late), 4, "not valid", "sign in again")
-	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4, "submit", f"Make a token with it at {site.url}/account/tokens")
+	refused(as_ada("submit", file(RIGHT), PODIUM_TOKEN=tokens["reads"]), 4, "lacks the scope submit.", f"That is {site.url}/account/tokens")
 
 
 # ---- a task ----

@@ -130,7 +130,7 @@ def a_parameter_that_the_call_does_not_take_is_refused_by_its_name():
 def what_is_wrong_with_popcorns_addresses_is_told_as_a_detail():
 	answer = nobody.ask("GET", "/popcorn/nothing/there")
 	equal((answer.status, list(answer.json)), (404, ["detail"]))
-	answer = nobody.ask("GET", "/popcorn/nothing/there", headers={"X-Popcorn-Cli-Id": "podium_" + "x" * 43})
+	answer = nobody.ask("GET", "/popcorn/user/submissions", headers={"X-Popcorn-Cli-Id": "podium_" + "x" * 43})
 	equal((answer.status, list(answer.json)), (401, ["detail"]))
 	equal(nobody.ask("GET", "/popcorn/nothing/there", headers={"X-Popcorn-Cli-Id": tokens["ada"]}).status, 404)
 

@@ -29,7 +29,7 @@ ASKS = {
 }
 LOSES_NOTHING = {
 	"/submit", "/leaderboard/*/submit", "/submission/*/restore", "/submission/*/note", "/join", "/register", "/login", "/logout", "/password/*",
-	"/account/password", "/account/tokens", "/account/overtaken", "/admin/gpus/release", "/admin/leaderboards/new", "/admin/leaderboard/*/edit",
+	"/account/password", "/account/tokens", "/account/overtaken", "/device", "/admin/gpus/release", "/admin/leaderboards/new", "/admin/leaderboard/*/edit",
 	"/admin/leaderboard/*/clone", "/admin/leaderboard/*/dryrun", "/admin/sets/new", "/admin/rejudgings", "/admin/users/invite",
 }
 

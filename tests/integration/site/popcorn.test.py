@@ -844,6 +844,22 @@ def who_polls_is_told_the_state_of_before_while_the_database_is_away():
 
 
 @test
+def who_polls_is_told_that_it_waits_while_the_pages_are_restarted():
+	popcorn, place = program("ada"), site.var / "run" / "web.sock"
+	place.rename(place.with_suffix(".away"))
+	try:
+		answer = like(popcorn.poll(7), "submission")
+		equal((answer["id"], answer["done"], answer["job"]["status"]), (7, False, "pending"))
+		for call in (lambda: popcorn.ask("DELETE", "/user/submissions/7"), popcorn.leaderboards, lambda: popcorn.submit("Small", "H200", "test", source()),
+				lambda: popcorn.stream("Small", "H200", "profile", source())):
+			with refused(503, "does not answer just now"):
+				call()
+	finally:
+		place.with_suffix(".away").rename(place)
+	equal(popcorn.poll(program("ada").submissions("small")[0]["id"])["code"] != "", True)
+
+
+@test
 def when_the_server_stops_who_waits_is_told_that_the_submission_goes_on():
 	gate = Gate()
 	events = program("ada").stream("Small", "H200", "test", gate.source())

@@ -151,7 +151,7 @@ ITS_OWN = {
 }
 ELSEWHERE = {
 	"/": ["/"], "/submit": ["/submit"], "/user/*": ["/user/ada", "/user/bob"], "/queue": ["/queue"], "/mine": ["/mine"], "/queue/status": ["/queue/status"],
-	"/account/sessions": ["/account/sessions"], "/account/tokens": ["/account/tokens"], "/account/data": ["/account/data"],
+	"/account/sessions": ["/account/sessions"], "/account/tokens": ["/account/tokens"], "/device": ["/device"], "/account/data": ["/account/data"],
 	"/account/export": [],  # what one has made oneself is one's own
 	"/account/delete": ["/account/delete"], "/account/deleted": ["/account/deleted"],
 	"/archive": ["/archive"], "/join": ["/join"], "/account": ["/account"], "/admin": ["/admin"], "/admin/invites": ["/admin/invites"],

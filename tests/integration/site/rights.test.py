@@ -97,6 +97,7 @@ PAGES = {
 	"/account": ("/account", rights("login", *6 * ["ok"])),
 	"/account/sessions": ("/account/sessions", MEMBERS),
 	"/account/tokens": ("/account/tokens", MEMBERS),
+	"/device": ("/device?code=BCDF-GHJK", MEMBERS),
 	"/account/data": ("/account/data", MEMBERS),
 	"/account/export": ("/account/export", MEMBERS),
 	"/account/delete": ("/account/delete", MEMBERS),
@@ -181,6 +182,7 @@ FORMS = {
 	"/account/sessions": ("/account/sessions", [("session", OWN_SESSION)], MEMBERS),
 	"/account/tokens": ("/account/tokens", [("name", "new"), ("days", "30"), ("scope", "read")], MEMBERS),
 	"/account/tokens/revoke": ("/account/tokens/revoke", [("token", OWN_TOKEN), ("confirm", "yes")], MEMBERS),
+	"/device": ("/device", [("code", "BCDF-GHJK"), ("name", "terminal"), ("days", "30"), ("answer", "confirm")], MEMBERS),
 	"/account/overtaken": ("/account/overtaken", [("leaderboard", "{small}"), ("gpu", "H200")], MEMBERS),
 	"/account/delete": ("/account/delete", [("name", lambda who: NAMES.get(who, "eve")), ("password", PASSWORD)], MEMBERS),
 	"/admin/gpus/release": ("/admin/gpus/release", [("uuid", "GPU-broken")], ADMINS),
@@ -296,6 +298,8 @@ def make_papers():
 		name, second = NAMES[who], Client(site.url)
 		ok(second.post("/login", [("name", name), ("password", PASSWORD)], headers={"User-Agent": "second"}))
 		sql(f"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, 'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'")
+	sql("INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, scopes, interval_s, expires_at) "
+		"VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'terminal', '127.0.0.1', '', 'read', 5, '2099-01-01')")
 	sql("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) SELECT b.user_id, b.leaderboard_id, b.task_version_id, b.gpu, a.user_id "
 		"FROM ranking a JOIN ranking b ON b.leaderboard_id = a.leaderboard_id AND b.place > a.place")
 

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""`make bench-terminal`: what a leaderboard's page costs its visitors while 200 terminals ask what became of their submissions, every
+five seconds each as popcorn-cli does, and 20 wait on open connections. With the data of `make bench-data` (build/bench). The page is
+measured by turns without and with them, in one run, so that a slow moment of the machine hits both. Needs wrk.
+
+	POLLS (200), STREAMS (20), POLL_S (5): seconds between two questions of a terminal
+	SECONDS_PER_TURN (10), TURNS (3), CONNECTIONS (64), SIZE (100000)
+"""
+import os
+import pathlib
+import re
+import selectors
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "bench")]
+from data import open_site  # noqa: E402
+from popcorn import Popcorn  # noqa: E402
+from processes import find  # noqa: E402
+
+POLLS, STREAMS, POLL_S = (int(os.environ.get(name, usual)) for name, usual in (("POLLS", 200), ("STREAMS", 20), ("POLL_S", 5)))
+SECONDS, TURNS, CONNECTIONS = (int(os.environ.get(name, usual)) for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64)))
+BUILD = ROOT / os.environ.get("B", "build/release")
+BOARD = "/leaderboard/bench?gpu=H200"
+BUDGET_MS = 20  # DESIGN, section 10: any public page
+THREADS = 8
+
+
+class Terminals:
+	"""Whose submissions wait, with a token each; nothing of it stays."""
+	def __init__(self, site):
+		self.site = site
+		self.rows = site.sql(f"""
+			DELETE FROM api_tokens WHERE name = 'bench-terminal';
+			INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes)
+				SELECT id, 'bench-terminal', 'podium_', UNHEX(SHA2(CONCAT('podium_', SHA2(CONCAT(id, password_hash), 256)), 256)), 'read,submit' FROM users;
+			SELECT s.id, CONCAT('podium_', SHA2(CONCAT(u.id, u.password_hash), 256)) FROM submissions s JOIN jobs j ON j.submission_id = s.id
+				JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id
+				WHERE j.state = 'queued' AND NOT s.dry_run GROUP BY s.id ORDER BY s.id LIMIT {POLLS}""")
+		if len(self.rows) < POLLS:
+			sys.exit(f"bench: only {len(self.rows)} submissions wait.")
+		self.before = int(site.sql("SELECT MAX(id) FROM submissions")[0][0])
+		self.streams, self.heard, self.polls, self.wrong = [], [], [], []
+		self.stops = threading.Event()
+
+	def start(self):
+		self.stops.clear()
+		self.open_streams()
+		self.workers = [threading.Thread(target=self.poll, args=(number,)) for number in range(THREADS)]
+		self.workers.append(threading.Thread(target=self.listen))
+		for worker in self.workers:
+			worker.start()
+
+	def stop(self):
+		self.stops.set()
+		for worker in self.workers:
+			worker.join()
+		for events in self.streams:
+			events.close()
+		self.streams = []
+
+	def open_streams(self):
+		"""No worker here has an H200, so they wait until they are closed."""
+		for number in range(STREAMS):
+			popcorn = Popcorn(self.site.url + "/popcorn", self.rows[number][1])
+			self.streams.append(popcorn.stream("bench", "H200", "test", f"# {number} {time.time()}\n".encode()))
+
+	def poll(self, number):
+		"""A part of the terminals, one after the other, evenly over the seconds."""
+		mine = self.rows[number::THREADS]
+		at = time.monotonic()
+		while not self.stops.is_set():
+			for submission, token in mine:
+				at += POLL_S / len(mine)
+				if self.stops.wait(max(0, at - time.monotonic())):
+					return
+				began = time.monotonic()
+				try:
+					answer = Popcorn(self.site.url + "/popcorn", token).poll(submission)
+					assert answer["id"] == int(submission) and answer["code"]
+				except Exception as reason:  # each would end a client
+					self.wrong.append(repr(reason)[:200])
+				self.polls.append((time.monotonic() - began) * 1000)
+
+	def listen(self):
+		"""What comes on the open connections; one that ends is wrong."""
+		with selectors.DefaultSelector() as selector:
+			for events in self.streams:
+				selector.register(events.connection.sock, selectors.EVENT_READ, events)
+			while not self.stops.is_set():
+				for key, _ in selector.select(0.2):
+					got = key.data.next()
+					self.heard.append(got)
+					if got is None or got[0] != "status":
+						self.wrong.append(f"a stream: {got}")
+						selector.unregister(key.fileobj)
+
+	def remove(self):
+		self.site.sql(f"DELETE FROM submissions WHERE id > {self.before}; DELETE FROM api_tokens WHERE name = 'bench-terminal'")
+
+
+def wrk(url, cookie):
+	"""(pages a second, the milliseconds of 50 % and 99 % of the answers)."""
+	command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--timeout", "30s", "--latency", *(["-H", f"Cookie: {cookie}"] if cookie else []), url]
+	text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+	late = {share: float(number) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit] for share, number, unit in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s) *$", text, re.M)}
+	if "Non-2xx" in text or len(late) < 2:
+		sys.exit(f"bench: {url} does not answer with a page:\n{text}")
+	return float(re.search(r"Requests/sec: +([\d.]+)", text)[1]), late["50"], late["99"]
+
+
+def threads_of(process):
+	return len(list(pathlib.Path(f"/proc/{process}/task").iterdir()))
+
+
+def report(name, alone, beside):
+	middle = lambda rows, column: statistics.median(row[column] for row in rows)
+	p99, with_p99 = middle(alone, 2), middle(beside, 2)
+	print(f"{name:24} alone {middle(alone, 0):7.0f} pages/s, p99 {p99:6.1f} ms   beside the terminals {middle(beside, 0):7.0f} pages/s, "
+		f"p99 {with_p99:6.1f} ms   {with_p99 / p99:.2f} times")
+	return with_p99
+
+
+def main():
+	site, crowd = open_site(BUILD)
+	terminals = None
+	try:
+		terminals = Terminals(site)
+		sides = {"cached, anybody": "", "uncached, logged in": crowd.cookie("user1")}
+		alone, beside = {name: [] for name in sides}, {name: [] for name in sides}
+		web = find(site.process.pid, "podium-web")
+		for _ in range(TURNS):
+			for name, cookie in sides.items():
+				alone[name].append(wrk(site.url + BOARD, cookie))
+			terminals.start()
+			for name, cookie in sides.items():
+				beside[name].append(wrk(site.url + BOARD, cookie))
+			threads = threads_of(web)
+			terminals.stop()
+		print(f"{POLLS} terminals ask every {POLL_S} s, {STREAMS} wait on open connections; {CONNECTIONS} visitors; {os.cpu_count()} processors; podium-web has {threads} threads")
+		worst = max(report(name, alone[name], beside[name]) for name in sides)
+		polls = sorted(terminals.polls)
+		print(f"{len(polls)} questions of terminals: half within {polls[len(polls) // 2]:.1f} ms, 99 % within {polls[len(polls) * 99 // 100]:.1f} ms; "
+			f"{len(terminals.heard)} events on open connections; {len(terminals.wrong)} went wrong")
+		print(f"p99 of the page beside the terminals: {worst:.1f} ms (budget {BUDGET_MS} ms)")
+		for line in sorted(set(terminals.wrong))[:5]:
+			print("  " + line)
+		return 1 if terminals.wrong else 0
+	finally:
+		if terminals:
+			terminals.remove()
+		site.stop()
+
+
+if __name__ == "__main__":
+	sys.exit(main())
