@@ -334,7 +334,8 @@ static int asked_filter(struct request *request, struct history_filter *filter)
 	if (*filter->gpu && !gpu_is_name(filter->gpu))
 		return fail_field(request->error, "gpu", "%s is no name of a device.", quote(request->arena, filter->gpu));
 	if (*filter->mode && !history_is_mode(filter->mode))
-		return fail_field(request->error, "mode", "There is no mode %s; choose test, benchmark, ranked or profile.", quote(request->arena, filter->mode));
+		return fail_field(request->error, "mode", "There is no mode %s; choose test, benchmark, ranked or profile.",
+			quote(request->arena, filter->mode));
 	return 0;
 }
 

@@ -33,7 +33,8 @@ int idempotency_check(const char *key, struct error *error)
 	for (const char *at = key; *at; at++)
 		is_good = is_good && *at > 0x20 && *at < 0x7f;
 	return is_good ? 0 : fail_field(error, "Idempotency-Key",
-		"The header Idempotency-Key must have %d to %d printable characters of ASCII, without spaces.", idempotency_least_bytes, idempotency_most_bytes);
+		"The header Idempotency-Key must have %d to %d printable characters of ASCII, without spaces.", idempotency_least_bytes,
+		idempotency_most_bytes);
 }
 
 int idempotency_take(struct database *db, int64_t user_id, const char *key, const struct idempotency_hash *hash, struct error *error)
@@ -57,7 +58,8 @@ int idempotency_find(struct database *db, struct arena *arena, int64_t user_id, 
 	if (rc)
 		return rc;
 	if (taken.request_hash.length != sizeof hash->bytes || memcmp(taken.request_hash.bytes, hash->bytes, sizeof hash->bytes) != 0)
-		return fail(error, ERROR_CONFLICT, "This Idempotency-Key was used for another request within the last day. Give each request a key of its own.");
+		return fail(error, ERROR_CONFLICT, "This Idempotency-Key was used for another request within the last day. Give each request a key "
+			"of its own.");
 	*submission_id = taken.submission_id;
 	return 0;
 }

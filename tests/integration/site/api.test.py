@@ -178,12 +178,12 @@ def an_answer_to_a_token_is_never_given_to_anybody_else():
 		equal(names, {"ada"} if tokens["ada"] in headers["Authorization"] else {"admin"})
 		problem(nobody.ask("GET", path), 401, "token_missing")
 	# What is everybody's is kept; what is asked for by somebody is not, and comes from nowhere else.
-	for path in ("/api/v1/queue", "/api/v1/queue"):
-		nobody.ask("GET", path)
+	for _ in range(20):
+		nobody.ask("GET", "/api/v1/queue")
 	for header in ("Authorization", "X-Popcorn-Cli-Id"):
 		nobody.ask("GET", "/leaderboard/small", headers={header: "Bearer x"})
-	equal((caching_of("/api/v1/queue", 2), caching_of("/leaderboard/small", 2), set(caching_of("/api/v1/me", 6))),
-		(["HIT", "MISS"], ["BYPASS", "BYPASS"], {"BYPASS", "MISS"}))
+	equal(("HIT" in caching_of("/api/v1/queue", 20), caching_of("/leaderboard/small", 2)), (True, ["BYPASS", "BYPASS"]))
+	lacks(caching_of("/api/v1/me", 6), "HIT")
 
 
 # ---- leaderboards ----
@@ -588,7 +588,7 @@ def requests_are_counted_for_each_token_on_all_hosts_together():
 
 # ---- the description ----
 
-ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+), (NULL|"[^"]*") \}')
+ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+),\s+(NULL|"[^"]*") \}')
 
 
 def calls():
