@@ -99,8 +99,9 @@ static void print_line(const char *before, const char *text, const char *after)
 	fprintf(stderr, "%s%s%s", before, buffer_string(&line), after);
 }
 
-static void say_code(const json_t *code)
+static void say_code(struct session *session, const json_t *code)
 {
+	progress_end(&session->progress);
 	print_line("Open this page in a browser and confirm the code ", member_text(code, "user_code"), ":\n\n");
 	const char *complete = member_text(code, "verification_uri_complete");
 	print_line("  ", *complete ? complete : member_text(code, "verification_uri"), "\n\n");
@@ -157,7 +158,7 @@ static int grant_by_browser(struct session *session, struct grant *grant, struct
 	int rc = ask_for_code(session, &code, error);
 	if (rc)
 		return rc;
-	say_code(code);
+	say_code(session, code);
 	rc = wait_for_token(session, code, &token, error);
 	grant->token = rc ? NULL : arena_strdup(session->arena, member_text(token, "token"));
 	return rc;

@@ -153,6 +153,8 @@ static int ask_status(struct session *session, struct arena *arena, long long id
 	int rc = api_ask(session, &(struct http_request){ .path = arena_printf(arena, "/submissions/%lld/status", id),
 		.if_none_match = *etag && **etag ? *etag : NULL, .patience_ms = patience_ms() }, &answer, &fresh, error);
 	session->arena = kept;
+	if (!rc && !fresh && *status)
+		show(session, *status, *status); /* in place of what was said of the network */
 	if (rc || !fresh)
 		return rc;
 	show(session, fresh, *status);

@@ -356,6 +356,21 @@ def a_terminal_gets_a_bar_and_the_place_in_line():
 		lacks(result.replace("\x1b[1;32mPassed.\x1b[0m", ""), "\x1b")
 
 
+def not_modified(connection, request):
+	connection.sendall(b"HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n")
+
+
+@test
+def the_bar_comes_back_when_the_network_does():
+	polls = [status(), cuts, not_modified, status("done", verdict="passed", position=None)]
+	with Faulty(routes(status=polls, other=answers(DONE))) as server:
+		_, shown = in_terminal("status", "7", "--follow", PODIUM_SERVER=server.url, PODIUM_TOKEN=TOKEN)
+		bar = "\x1b[JH200  [--------------------]  queued, 2nd in line\r"
+		before, after = shown.split("trying again")
+		equal((before.count(bar), after.count(bar)), (1, 1))
+		assert all("if-none-match" in request.headers for request in server.requests[1:-1]), server.requests
+
+
 @test
 def several_devices_have_a_line_each():
 	jobs = [{**JOB, "gpu": gpu} for gpu in ("H200", "日本" * 40)]
