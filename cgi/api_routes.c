@@ -1,6 +1,7 @@
 /* Reading, and submissions, under /api/v1. */
 #include "cgi/api.h"
 #include "cgi/api_calls.h"
+#include "cgi/pages.h"
 
 /* As JSON each byte of a source may take six. */
 enum { source_bytes = 7 * 1024 * 1024 };
@@ -26,6 +27,7 @@ static const struct call CALLS[] = {
 	{ { METHOD_GET, "/api/v1/submissions/*/status", api_submission_status, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/submissions/*/samples", api_submission_samples, ANYONE, 0 }, TOKEN_READ, "gpu" },
 	{ { METHOD_GET, "/api/v1/submissions/*/source", api_submission_source, ANYONE, 0 }, TOKEN_READ, "" },
+	{ { METHOD_GET, "/api/v1/submissions/*/artifacts/*", page_submission_artifact, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/submissions/*/output", api_submission_output, LOGGED_IN, 0 }, TOKEN_READ, "gpu" },
 	{ { METHOD_POST, "/api/v1/submissions/*/cancel", api_submission_cancel, LOGGED_IN, api_json_bytes }, TOKEN_SUBMIT, "" },
 	{ { METHOD_POST, "/api/v1/submissions/*/withdraw", api_submission_withdraw, LOGGED_IN, api_json_bytes }, TOKEN_SUBMIT, "" },

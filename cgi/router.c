@@ -375,7 +375,7 @@ static const char *method_names(struct request *request, int methods)
 static int refuse_method(struct request *request, int methods)
 {
 	if (!methods)
-		return fail(request->error, ERROR_NOT_FOUND, "There is no page at this address.");
+		return fail(request->error, ERROR_NOT_FOUND, "There is no %s at this address.", *request->interface->prefix ? "call" : "page");
 	request->status = 405;
 	response_header(request, "Allow", method_names(request, methods));
 	return fail(request->error, ERROR_INPUT, "This address does not take that kind of request.");

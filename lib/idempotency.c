@@ -3,6 +3,12 @@
 #include <sodium.h>
 #include <string.h>
 
+/* One request of a user after the other: the key refers to the user's row, so that two would share it first, and then neither could
+ * have it alone. */
+struct owner { int64_t id; };
+static const struct column OWNER_COLUMNS[] = { INTEGER(struct owner, id) };
+static const struct statement LOCK_OWNER = SELECT(struct owner, OWNER_COLUMNS, "SELECT id FROM users WHERE id = ? FOR UPDATE");
+
 /* Keys of a user that are a day old are nobody's any more. */
 static const struct statement FORGET = COMMAND(
 	"DELETE FROM idempotency_keys WHERE user_id = ? AND created_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY");
@@ -39,7 +45,11 @@ int idempotency_check(const char *key, struct error *error)
 
 int idempotency_take(struct database *db, int64_t user_id, const char *key, const struct idempotency_hash *hash, struct error *error)
 {
-	int rc = database_execute(db, &FORGET, error, "i", user_id);
+	cleanup_arena struct arena *arena = arena_new();
+	struct owner owner;
+	int rc = database_row(db, arena, &LOCK_OWNER, &owner, error, "i", user_id);
+	if (!rc)
+		rc = database_execute(db, &FORGET, error, "i", user_id);
 	return rc ? rc : database_execute(db, &TAKE, error, "isb", user_id, key, hash->bytes, sizeof hash->bytes);
 }
 
