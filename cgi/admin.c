@@ -6,6 +6,7 @@
 #include "lib/fleet.h"
 #include "lib/format.h"
 #include "lib/gpu.h"
+#include "lib/intake.h"
 #include "lib/leaderboard.h"
 #include "lib/text.h"
 #include "lib/visibility.h"
@@ -66,6 +67,14 @@ static const struct column AUDIT_COLUMNS[] = {
 static const struct statement AUDIT_BEFORE = SELECT(struct audit_row, AUDIT_COLUMNS,
 	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?");
 
+static int read_stop(struct request *request, struct admin_view *view)
+{
+	struct intake_stop *stop = arena_alloc(request->arena, sizeof *stop);
+	int rc = intake_read(request->db, request->arena, stop, request->error);
+	view->stop = rc ? NULL : stop;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
 static int read_overview(struct request *request, struct admin_view *view)
 {
 	struct database *db = request->db;
@@ -77,6 +86,8 @@ static int read_overview(struct request *request, struct admin_view *view)
 		rc = database_rows(db, arena, &DEVICES, &view->devices, &view->device_count, request->error, "");
 	if (!rc)
 		rc = gpus_quarantined(db, arena, &view->quarantined, &view->quarantined_count, request->error);
+	if (!rc)
+		rc = read_stop(request, view);
 	if (!rc && view->is_admin)
 		rc = database_rows(db, arena, &AUDIT_BEFORE, &view->audit, &view->audit_count, request->error, "ii", INT64_MAX,
 			(int64_t)recent_changes);
@@ -94,6 +105,8 @@ int page_admin(struct request *request)
 		page.notice = "The leaderboard was deleted with everything that belonged to it.";
 	if (request_query(request, "released"))
 		page.notice = "The GPU is released. Its worker looks whether it works, and puts it back if it does not.";
+	if (request_query(request, "intake"))
+		page.notice = view.stop ? "No submissions are taken from now on." : "Submissions are taken again.";
 	admin_page(&request->body, &page, &view);
 	return 0;
 }

@@ -29,6 +29,7 @@ struct admin_device {
 };
 
 struct quarantined_gpu;
+struct intake_stop;
 
 struct audit_row {
 	int64_t id, at_ms;
@@ -38,6 +39,7 @@ struct audit_row {
 struct admin_view {
 	bool is_admin;
 	int64_t viewer_id;
+	const struct intake_stop *stop;   /* NULL: submissions are taken */
 	struct admin_leaderboard *leaderboards; size_t leaderboard_count;
 	struct admin_worker *workers;           size_t worker_count;
 	struct admin_device *devices;           size_t device_count;

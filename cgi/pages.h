@@ -44,6 +44,8 @@ handler page_admin, action_gpu_release, page_admin_audit;
 handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban, action_admin_ban;
 /* announcement.c */
 handler page_admin_announcements, action_admin_announcement;
+/* admin_intake.c: whether the site takes submissions */
+handler action_admin_intake;
 /* admin_vitals.c: a device's last day */
 handler page_admin_vitals;
 /* admin_submission.c: finding submissions; hiding, holding, notes */

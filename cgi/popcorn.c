@@ -180,25 +180,6 @@ int popcorn_gpus(struct request *request)
 
 /* ---- queues ---- */
 
-json_t *popcorn_queue_json(struct request *request, const struct popcorn_result *result)
-{
-	int64_t *ids = arena_array(request->arena, int64_t, result->job_count + 1);
-	struct wait *waits = arena_array(request->arena, struct wait, result->job_count + 1);
-	for (size_t i = 0; i < result->job_count; i++)
-		ids[i] = result->jobs[i].id;
-	if (!result->waits)
-		return json_null();
-	wait_of_jobs(request->arena, result->waits, ids, result->job_count, waits);
-	for (size_t i = 0; i < result->job_count; i++)
-		if (waits[i].position)
-			return json_pack("{s:s, s:s, s:I, s:n, s:I, s:s, s:s?, s:s?}", "runner", "Podium", "gpu", result->jobs[i].gpu,
-				"queued_jobs", (json_int_t)(waits[i].position - 1), "running_jobs", "available_runners", (json_int_t)waits[i].devices,
-				"status", waits[i].devices ? "available" : "unavailable", "error",
-				waits[i].devices ? NULL : waits[i].paused ? "The devices of this kind are paused; the job waits." : "No device of this kind is online; the job waits.",
-				"expected_start", waits[i].words);
-	return json_null();
-}
-
 int popcorn_runner_queue(struct request *request)
 {
 	struct wait_line *lines;

@@ -16,9 +16,6 @@ int popcorn_read(struct request *request, const struct call *call);
 /* {"detail": sentence}; but whoever polls is given the state of before, since any error would end his waiting. */
 void popcorn_refuse(struct request *request, int code, const char *title, const char *sentence);
 
-/* The member `runner_queue`: how many stand before the submission's job; null where it does not wait. */
-json_t *popcorn_queue_json(struct request *request, const struct popcorn_result *result);
-
 /* `*` of the path as a leaderboard that the viewer may see; in any case of letters. */
 struct leaderboard;
 int popcorn_leaderboard(struct request *request, size_t star, struct leaderboard *leaderboard);

@@ -6,7 +6,6 @@
 #include "lib/result.h"
 #include "lib/scope.h"
 #include "lib/verdict.h"
-#include "lib/wait.h"
 #include "lib/zip_pack.h"
 
 #include <math.h>
@@ -37,13 +36,16 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct popcorn_job, id), TEXT(struct popcorn_job, gpu), TEXT(struct popcorn_job, state), TEXT(struct popcorn_job, verdict),
 	TEXT(struct popcorn_job, reason), TEXT(struct popcorn_job, progress), REAL(struct popcorn_job, score_ns),
 	TEXT(struct popcorn_job, environment), TIME(struct popcorn_job, started_at_ms), TIME(struct popcorn_job, finished_at_ms),
-	TIME(struct popcorn_job, heartbeat_ms), INTEGER(struct popcorn_job, open), INTEGER(struct popcorn_job, queued), INTEGER(struct popcorn_job, held),
+	TIME(struct popcorn_job, heartbeat_ms), INTEGER(struct popcorn_job, open), INTEGER(struct popcorn_job, queued), INTEGER(struct popcorn_job, before),
+	INTEGER(struct popcorn_job, held),
 };
 static const struct statement JOBS = SELECT(struct popcorn_job, JOB_COLUMNS,
 	"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, j.environment, j.started_at AS started_at_ms, "
 	"  j.finished_at AS finished_at_ms, "
 	"  (SELECT w.seen_at FROM workers w WHERE w.name = j.lease_owner AND j.state = 'running') AS heartbeat_ms, "
-	"  j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.state = 'queued' AS queued, " SQL_IS_HELD("j") " AS held "
+	"  j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.state = 'queued' AS queued, "
+	"  IF(j.state = 'queued', (SELECT COUNT(*) FROM jobs older WHERE older.gpu = j.gpu AND older.state = 'queued' AND older.id < j.id), NULL) AS `before`, "
+	"  " SQL_IS_HELD("j") " AS held "
 	"FROM jobs j JOIN submissions s ON s.id = j.submission_id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
 	"WHERE j.submission_id = ? ORDER BY COALESCE(g.position, 999), j.gpu");
@@ -71,15 +73,10 @@ static const struct column CASE_COLUMNS[] = {
 	"WHERE j.submission_id = ? ORDER BY t.job_id, t.position, m.case_index")
 static const struct statement CASES = CASES_WITH("NULL"), CASES_WITH_REPORTS = CASES_WITH("m.report");
 
-static const struct statement *const PARTS[] = { &JOBS, &STAGES, &CASES, &wait_reading };
-static const struct bundle OF_ENDED = { PARTS, 3 }, OF_WAITING = BUNDLE(PARTS);
+static const struct statement *const PARTS[] = { &JOBS, &STAGES, &CASES };
+static const struct bundle SHORT = BUNDLE(PARTS);
 static const struct statement *const WHOLE_PARTS[] = { &JOBS, &STAGES_WITH_OUTPUT, &CASES_WITH_REPORTS };
 static const struct bundle WHOLE = BUNDLE(WHOLE_PARTS);
-
-struct has_row { int64_t waits; };
-static const struct column HAS_COLUMNS[] = { INTEGER(struct has_row, waits) };
-static const struct statement WAITS = SELECT(struct has_row, HAS_COLUMNS,
-	"SELECT COUNT(*) AS waits FROM jobs WHERE submission_id = ? AND state = 'queued'");
 
 static void hang_cases(struct popcorn_stage *stages, size_t stage_count, struct popcorn_case *cases, size_t case_count)
 {
@@ -104,19 +101,13 @@ static void hang(struct popcorn_result *result, const struct database_answer *an
 int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id, struct popcorn_result *result,
 	struct error *error)
 {
-	struct database_answer *answers = arena_array(arena, struct database_answer, COUNT(PARTS));
-	struct has_row has = {0};
+	struct database_answer answers[COUNT(PARTS)];
 	int rc = database_row(db, arena, &RESULT, result, error, "ii", viewer_id, id);
 	if (!rc)
-		rc = database_row(db, arena, &WAITS, &has, error, "i", id);
+		rc = database_answers(db, arena, &SHORT, answers, error, "iii", id, id, id);
 	if (!rc)
-		rc = has.waits ? database_answers(db, arena, &OF_WAITING, answers, error, "iiiii", id, id, id, (int64_t)0, id)
-			: database_answers(db, arena, &OF_ENDED, answers, error, "iii", id, id, id);
-	if (rc)
-		return rc;
-	result->waits = has.waits ? &answers[3] : NULL;
-	hang(result, answers);
-	return 0;
+		hang(result, answers);
+	return rc;
 }
 
 int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t id, struct popcorn_result *result, struct error *error)
@@ -301,6 +292,15 @@ static json_t *stage_result(const struct popcorn_stage *stage)
 }
 
 /* ---- for who asks again and again ---- */
+
+json_t *popcorn_queue(const struct popcorn_result *result)
+{
+	for (size_t i = 0; i < result->job_count; i++)
+		if (result->jobs[i].queued)
+			return json_pack("{s:s, s:s, s:I, s:n, s:n, s:s, s:n}", "runner", "Podium", "gpu", result->jobs[i].gpu,
+				"queued_jobs", (json_int_t)result->jobs[i].before, "running_jobs", "available_runners", "status", "available", "error");
+	return json_null();
+}
 
 static json_t *run_json(const struct popcorn_job *job, const struct popcorn_stage *stage)
 {

@@ -36,6 +36,7 @@ struct popcorn_job {
 	int64_t started_at_ms, finished_at_ms, heartbeat_ms; /* heartbeat: of its worker; TIME_NULL: it does not run */
 	int64_t open;             /* it waits, runs, or is being stopped */
 	int64_t queued;
+	int64_t before;           /* jobs for the same device that have waited longer; SQL_NULL_INTEGER: it does not wait */
 	int64_t held;             /* it has passed, and an admin looks at it before it is ranked */
 	struct popcorn_stage *stages; size_t stage_count; /* these are filled after reading */
 };
@@ -45,15 +46,14 @@ struct popcorn_result {
 	const char *leaderboard, *file_name, *mode;
 	struct blob_value source; /* unless it was not asked for */
 	struct popcorn_job *jobs; size_t job_count;
-	const struct database_answer *waits; /* of lib/wait.h; NULL: nothing waits, or nobody asked */
 };
 
-/* For somebody: `sees` tells whether he may see its leaderboard, `user_id` whose it is. For waiting, with the source and how long a
- * job waits; ERROR_NOT_FOUND when there is none. */
+/* For somebody: `sees` tells whether he may see its leaderboard, `user_id` whose it is. With the source. ERROR_NOT_FOUND when there
+ * is none. */
 int popcorn_result_read(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id, struct popcorn_result *result,
 	struct error *error);
 
-/* The same with what was printed and what profilers said, without source and waits, for whoever has read it before. */
+/* The same with what was printed and what profilers said, without the source, for whoever has read it before. */
 int popcorn_result_read_whole(struct database *db, struct arena *arena, int64_t id, struct popcorn_result *result, struct error *error);
 
 /* "ranked" is "leaderboard" there; NULL for what is no mode of ours. */
@@ -68,6 +68,9 @@ const char *popcorn_failure(struct arena *arena, const struct config *config, co
 json_t *popcorn_time(int64_t ms);                              /* ISO 8601; null for TIME_NULL */
 json_t *popcorn_seconds(double ns);                            /* null for NAN */
 const char *popcorn_ascii(struct arena *arena, const char *text); /* other characters become '_' */
+
+/* The member `runner_queue`: how many wait before it; null where it does not wait. */
+json_t *popcorn_queue(const struct popcorn_result *result);
 
 /* The list `runs` of a submission that is asked for. */
 json_t *popcorn_runs(const struct popcorn_result *result);

@@ -124,7 +124,7 @@ static json_t *result_json(struct request *request, const struct popcorn_result 
 		"submission_time", popcorn_time(result->submitted_at_ms), "done", popcorn_is_done(result), "code", "",
 		"runs", popcorn_runs(result), "job", "status", popcorn_status(result),
 		"error", json_text(popcorn_failure(arena, request->config, result)), "last_heartbeat", popcorn_time(heartbeat_ms),
-		"runner_queue", popcorn_queue_json(request, result));
+		"runner_queue", popcorn_queue(result));
 }
 
 /* Without the source, and where it has found much without that, too. */

@@ -99,7 +99,7 @@ static json_t *queue_of(struct request *request, int64_t id)
 	struct popcorn_result result;
 	struct error unwanted = {0};
 	int rc = popcorn_result_read(request->db, request->arena, id, request->viewer.id, &result, &unwanted);
-	return rc ? json_null() : popcorn_queue_json(request, &result);
+	return rc ? json_null() : popcorn_queue(&result);
 }
 
 int popcorn_submit(struct request *request)

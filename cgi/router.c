@@ -80,6 +80,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/account/delete", action_account_delete, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/deleted", page_account_deleted, ANYONE, 0 },
 	{ METHOD_GET, "/admin", page_admin, CREATORS, 0 },
+	{ METHOD_POST, "/admin/intake", action_admin_intake, ADMINS, form_bytes },
 	{ METHOD_POST, "/admin/gpus/release", action_gpu_release, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/leaderboards/new", page_leaderboard_new, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboards/new", action_leaderboard_new, CREATORS, upload_bytes },

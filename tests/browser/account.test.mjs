@@ -53,6 +53,55 @@ for (const scripts of [true, false]) {
 		}
 	});
 
+	// As a terminal asks for it.
+	const terminal = async (path, body) => (await fetch(`${url}/api/v1/device/${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json' },
+		body: JSON.stringify(body) })).json();
+
+	scene(`a terminal is signed in with the code that it shows ${how}`, async (come) => {
+		const page = await come({ scripts }), offer = await terminal('code', { name: `box ${suffix}`, scopes: ['read'] });
+		await register(page, `uma-${suffix}`);
+		await page.goto('/account/tokens');
+		await main(page).getByRole('link', { name: 'sign it in' }).click();
+		await look(page);
+		await main(page).getByLabel('Code').fill('BCDF-BCDF');
+		await main(page).getByRole('button', { name: 'Go on' }).click();
+		await main(page).getByText('No terminal waits with this code').waitFor();
+		await look(page);
+		await page.goto(offer.verification_uri_complete);
+		assert.equal(await main(page).getByLabel('Code').inputValue(), offer.user_code);
+		await main(page).getByRole('button', { name: 'Go on' }).click();
+		await main(page).getByText(offer.user_code, { exact: true }).waitFor();
+		await main(page).getByText('Confirm only what you have begun yourself').waitFor();
+		assert.equal(await main(page).getByLabel('Name of the token').inputValue(), `box ${suffix}`);
+		assert.equal(await main(page).getByText('submit and cancel').count(), 0);
+		await look(page);
+		assert.equal((await terminal('token', { device_code: offer.device_code })).error, 'authorization_pending');
+		await main(page).getByRole('button', { name: 'Yes, sign it in' }).click();
+		await main(page).getByText('The terminal was signed in.').waitFor();
+		await main(page).getByRole('rowheader', { name: `box ${suffix}` }).waitFor();
+		await look(page);
+		assert.equal((await terminal('token', { device_code: offer.device_code })).user, `uma-${suffix}`);
+	});
+
+	scene(`an id that popcorn-cli has made is linked, another one refused ${how}`, async (come) => {
+		const page = await come({ scripts }), ask = async () => (await (await fetch(`${url}/popcorn/auth/init?provider=discord`)).json()).state;
+		const calls = (id) => fetch(`${url}/popcorn/user/submissions`, { headers: { 'X-Popcorn-Cli-Id': id } });
+		await register(page, `vic-${suffix}`);
+		for (const [answer, status] of [['No, refuse it', 401], ['Yes, sign it in', 200]]) {
+			const id = await ask();
+			await page.goto('/device');
+			await main(page).getByLabel('Code').fill(`cli_id: ${id}`);
+			await main(page).getByRole('button', { name: 'Go on' }).click();
+			await main(page).getByText(id.slice(0, 13) + '…').waitFor();
+			await main(page).getByText('copied from a file of your own').waitFor();
+			await look(page);
+			assert.equal((await calls(id)).status, 401);
+			await main(page).getByRole('button', { name: answer }).click();
+			await main(page).getByRole('status').waitFor();
+			assert.equal((await calls(id)).status, status);
+		}
+	});
+
 	scene(`a token is made, shown once and revoked ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await register(page, `tess-${suffix}`);

@@ -364,7 +364,7 @@ def not_modified(connection, request):
 def the_bar_comes_back_when_the_network_does():
 	polls = [status(), cuts, not_modified, status("done", verdict="passed", position=None)]
 	with Faulty(routes(status=polls, other=answers(DONE))) as server:
-		_, shown = in_terminal("status", "7", "--follow", PODIUM_SERVER=server.url, PODIUM_TOKEN=TOKEN)
+		_, shown = in_terminal("status", "7", "--follow", columns=160, PODIUM_SERVER=server.url, PODIUM_TOKEN=TOKEN)
 		bar = "\x1b[JH200  [--------------------]  queued, 2nd in line\r"
 		before, after = shown.split("trying again")
 		equal((before.count(bar), after.count(bar)), (1, 1))

@@ -21,7 +21,7 @@ PASSWORD = "a long password"
 # Every address of the router that takes a form: what is lost, and how it asks. An address that is not here makes the test fail.
 # "here": the scenes below; else the suite that has the scene.
 ASKS = {
-	"/account/sessions": "here", "/account/tokens/revoke": "here", "/admin/announcements": "here", "/admin/invites": "here",
+	"/account/sessions": "here", "/account/tokens/revoke": "here", "/admin/announcements": "here", "/admin/invites": "here", "/admin/intake": "here",
 	"/admin/leaderboard/*/publishing": "here", "/admin/review": "here", "/admin/submission/*": "here", "/admin/users": "here", "/admin/workers": "here",
 	"/submission/*/cancel": "here",
 	"/submission/*/withdraw": "participants", "/account/delete": "account", "/admin/leaderboard/*/delete": "site", "/admin/leaderboard/*/switch": "versions",
@@ -110,6 +110,16 @@ def hiding_and_holding_say_that_the_ranking_changes():
 	equal(admin.post(f"/admin/submission/{first}", [("action", "show")]).status, 303)
 	asks(admin, f"/admin/submission/{first}", [("action", "hold"), ("reason", "Too good.")], state,
 		[f"Hold submission {first} for review?", "What has passed of it leaves the ranking"])
+
+
+@test
+def stopping_the_whole_site_says_what_goes_on_and_starting_it_asks_nothing():
+	asks(admin, "/admin/intake", [("action", "stop")], "SELECT COUNT(*) FROM intake_stops",
+		["Stop taking submissions?", "Nobody can submit to any leaderboard", "What waits or runs goes on"])
+	contains(admin.get("/admin").words(), "No submissions are taken, on any leaderboard: root-of-all has stopped that just now .")
+	equal(admin.post("/admin/intake", [("action", "start")], form="/admin").location, "/admin?intake=started")
+	contains(admin.get("/admin?intake=started").words(), "Submissions are taken again.")
+	equal(sql("SELECT * FROM intake_stops"), [])
 
 
 @test

@@ -25,7 +25,7 @@ MOST_QUESTIONS = 2
 # What needs more, for somebody who is logged in.
 MORE_QUESTIONS = {
 	"/leaderboard/*/submit": 7, "/leaderboard/*/mine": 4, "/submission/*/withdraw": 3, "/submission/*/artifact/*": 3,
-	"/admin": 5, "/admin/leaderboard/*/edit": 4, "/admin/leaderboard/*/publishing": 3, "/admin/leaderboard/*/diff": 5, "/admin/sets/*": 3, "/admin/workers": 5,
+	"/admin": 6, "/admin/leaderboard/*/edit": 4, "/admin/leaderboard/*/publishing": 3, "/admin/leaderboard/*/diff": 5, "/admin/sets/*": 3, "/admin/workers": 5,
 	"/admin/rejudgings": 3, "/admin/rejudgings/*/*": 4, "/admin/audit": 3,
 }
 # The file is asked for in pieces: fifty submissions, with a question for each kind of thing that belongs to them.

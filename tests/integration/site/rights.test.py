@@ -185,6 +185,7 @@ FORMS = {
 	"/device": ("/device", [("code", "BCDF-GHJK"), ("name", "terminal"), ("days", "30"), ("answer", "confirm")], MEMBERS),
 	"/account/overtaken": ("/account/overtaken", [("leaderboard", "{small}"), ("gpu", "H200")], MEMBERS),
 	"/account/delete": ("/account/delete", [("name", lambda who: NAMES.get(who, "eve")), ("password", PASSWORD)], MEMBERS),
+	"/admin/intake": ("/admin/intake", [("action", "stop"), ("confirm", "yes")], ADMINS),
 	"/admin/gpus/release": ("/admin/gpus/release", [("uuid", "GPU-broken")], ADMINS),
 	"/admin/leaderboards/new": ("/admin/leaderboards/new", [("name", "fresh"), ("gpu", "H200"), ("accepting", "1")], CREATORS, FILE),
 	"/admin/leaderboard/*/edit": ("/admin/leaderboard/small/edit", [("gpu", "H200"), ("deadline", "2040-01-01 00:00")], ITS_CREATOR, FILE),
