@@ -32,7 +32,8 @@ static void write_cases(struct buffer *out, struct arena *arena, const json_t *g
 	size_t i;
 	json_t *row;
 	json_array_foreach(cases, i, row)
-		table_add(&table, (const char *[]){ arena_printf(arena, "%lld", member_whole(row, "index", (long long)i) + 1), member_text(row, "spec"),
+		table_add(&table, (const char *[]){ arena_printf(arena, "%lld", member_whole(row, "index", (long long)i) + 1),
+			member_text(row, "spec"),
 			words_duration(arena, row, "a_ns"), words_duration(arena, row, "b_ns"), ratio_of(arena, row), member_text(row, "verdict") });
 	print_table(out, &table);
 }

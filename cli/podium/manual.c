@@ -103,7 +103,8 @@ int manual_command(const struct call *call)
 	cleanup_buffer struct buffer out = {0};
 	(void)call;
 	buffer_text(&out, ".TH PODIUM 1 \"\" \"podium " PODIUM_VERSION "\" \"User commands\"\n.SH NAME\n"
-		"podium \\- submit GPU kernels to a leaderboard\n.SH SYNOPSIS\n\\fBpodium\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n.SH DESCRIPTION\n");
+		"podium \\- submit GPU kernels to a leaderboard\n.SH SYNOPSIS\n"
+		"\\fBpodium\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n.SH DESCRIPTION\n");
 	add_text(&out, "What a participant does with a Podium from a terminal: fetch a task, try a submission at home, send it, wait for\n"
 		"its result and compare it with others. \"podium COMMAND --help\" says what a command takes. The number of a\n"
 		"submission may also be given as #NUMBER or as the address of its page.\n");

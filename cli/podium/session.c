@@ -53,7 +53,8 @@ static int exit_code(const struct session *session, int rc)
 	if (session->status >= 400)
 		return session->status < 500 ? podium_misused : podium_unreachable;
 	static const struct { int rc, code; } OTHERS[] = {
-		{ ERROR_INPUT, podium_misused }, { ERROR_NOT_FOUND, podium_misused }, { ERROR_CONFLICT, podium_misused }, { ERROR_FORBIDDEN, podium_denied },
+		{ ERROR_INPUT, podium_misused }, { ERROR_NOT_FOUND, podium_misused }, { ERROR_CONFLICT, podium_misused },
+		{ ERROR_FORBIDDEN, podium_denied },
 	};
 	for (size_t i = 0; i < COUNT(OTHERS); i++)
 		if (OTHERS[i].rc == rc)

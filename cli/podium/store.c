@@ -174,7 +174,8 @@ int store_put(struct store *store, const char *path, const void *bytes, size_t l
 	const char *name, *fault = store_path_fault(path);
 	store_digest fresh;
 	if (fault)
-		return fail(error, ERROR_INPUT, "The server names a file %s, whose path %s; nothing is written there.", quote(store->arena, path), fault);
+		return fail(error, ERROR_INPUT, "The server names a file %s, whose path %s; nothing is written there.",
+			quote(store->arena, path), fault);
 	cleanup_fd int folder = open_parent(store, path, &name);
 	if (folder < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot make the folder of %s/%s: %s.", store->path, path, strerror(errno));

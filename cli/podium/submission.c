@@ -184,7 +184,8 @@ static void write_first_failure(struct buffer *out, const json_t *job, const jso
 	json_t *one;
 	json_array_foreach(cases, i, one)
 		if (has_failed(one) && *member_text(one, "message")) {
-			if (strstr(member_text(job, "reason"), member_text(one, "message")) || strstr(member_text(job, "message"), member_text(one, "message")))
+			if (strstr(member_text(job, "reason"), member_text(one, "message"))
+				|| strstr(member_text(job, "message"), member_text(one, "message")))
 				return;
 			buffer_printf(out, "  First failing case, number %lld:\n", member_whole(one, "index", (long long)i) + 1);
 			print_tail(out, "    ", member_text(one, "message"));

@@ -73,7 +73,8 @@ static int choose_gpus(struct session *session, struct order *order, struct erro
 	cleanup_json json_t *board = NULL;
 	if (order->gpu_count)
 		return 0;
-	int rc = api_get(session, arena_printf(session->arena, "/leaderboards/%s", http_escape(session->arena, order->leaderboard)), &board, error);
+	int rc = api_get(session, arena_printf(session->arena, "/leaderboards/%s",
+		http_escape(session->arena, order->leaderboard)), &board, error);
 	if (rc)
 		return rc;
 	const json_t *gpus = json_object_get(board, "gpus");

@@ -68,7 +68,8 @@ static int plan_templates(struct plan *plan, const json_t *task, struct error *e
 		if (wish && strcmp(wish, language) != 0)
 			continue;
 		plan->fetches[plan->count++] = (struct fetch){ .path = member_text(template, "file_name"), .digest = "",
-			.address = arena_printf(arena, "/leaderboards/%s/templates/%s", http_escape(arena, plan->leaderboard), http_escape(arena, language)) };
+			.address = arena_printf(arena, "/leaderboards/%s/templates/%s",
+				http_escape(arena, plan->leaderboard), http_escape(arena, language)) };
 	}
 	if (wish && plan->count == before)
 		return fail(error, ERROR_NOT_FOUND, "%s has no template for %s.", plan->leaderboard, quote(arena, wish));
@@ -91,7 +92,8 @@ static int check_paths(const struct plan *plan, struct error *error)
 static int make_plan(struct plan *plan, json_t **task, struct error *error)
 {
 	struct session *session = plan->session;
-	int rc = api_get(session, arena_printf(session->arena, "/leaderboards/%s/task", http_escape(session->arena, plan->leaderboard)), task, error);
+	int rc = api_get(session, arena_printf(session->arena, "/leaderboards/%s/task",
+		http_escape(session->arena, plan->leaderboard)), task, error);
 	if (rc)
 		return rc;
 	size_t most = json_array_size(json_object_get(*task, "files")) + json_array_size(json_object_get(*task, "templates"));
@@ -112,7 +114,8 @@ static int check_text(const struct fetch *fetch, const struct http_answer *answe
 	if (answer->length > fileset_most_file_bytes)
 		return fail(error, ERROR_LIMIT, "%s has %zu bytes, which is more than a task's file may have.", fetch->path, answer->length);
 	if (*fetch->digest && strcmp(fetch->digest, digest) != 0)
-		return fail(error, ERROR_SYSTEM, "%s did not arrive as the server described it; it may have been replaced meanwhile. Try again.", fetch->path);
+		return fail(error, ERROR_SYSTEM, "%s did not arrive as the server described it; it may have been replaced meanwhile. Try again.",
+			fetch->path);
 	return 0;
 }
 
@@ -157,7 +160,8 @@ static void tell(const struct plan *plan, const json_t *task)
 	printf("%s, version %lld: %s in %s, %zu as before.\n", plan->leaderboard, member_whole(task, "version", 0),
 		plural(arena, (int64_t)plan->count, "file"), plan->folder, plan->outcomes[STORE_SAME]);
 	if (plan->outcomes[STORE_KEPT])
-		printf("%s stayed as you changed it; move it away to get the server's.\n", plural(arena, (int64_t)plan->outcomes[STORE_KEPT], "file"));
+		printf("%s stayed as you changed it; move it away to get the server's.\n",
+			plural(arena, (int64_t)plan->outcomes[STORE_KEPT], "file"));
 }
 
 int task_command(const struct call *call)

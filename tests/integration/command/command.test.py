@@ -234,7 +234,8 @@ def the_only_gpu_need_not_be_named():
 def a_submission_is_shown_in_whole():
 	first = tokens["first"]
 	shown = good(as_ada("show", first)).out
-	for part in ("CPU, compile: passed", "CPU, test: passed", "  #  Case     Result\n  1  seed: 1  passed\n", "  Engine        custom\n", "  Device        CPU\n", "  Finished      2"):
+	for part in ("CPU, compile: passed", "CPU, test: passed", "  #  Case     Result\n  1  seed: 1  passed\n",
+			"  Engine        custom\n", "  Device        CPU\n", "  Finished      2"):
 		contains(shown, part)
 	equal(good(as_ada("show", first, "--source")).out, RIGHT)
 	lacks(good(as_ada("status", first)).out, "compile")
@@ -346,7 +347,8 @@ def run_as_documented(command, numbers):
 	for documented, real in numbers.items():
 		command = re.sub(rf"(?<=[ #]){documented}(?= |$)", real, command)
 	command = command.replace("https://podium.example.org", site.url).replace("H200", "CPU")
-	process = subprocess.Popen(["bash", "-c", command], cwd=scratch / "documented", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+	process = subprocess.Popen(["bash", "-c", command], cwd=scratch / "documented", stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 		text=True, env=environment({"PODIUM_PYTHON": PYTHON, "PODIUM_DEVICE_LOCKS": scratch, "PATH": f"{PODIUM.parent}:{os.environ['PATH']}"}))
 	begun = ""
 	if command.startswith("podium login"):

@@ -23,8 +23,8 @@ JOB = {"gpu": "H200", "state": "queued", "verdict": None, "reason": None, "stage
 
 
 def status(state="queued", **job):
-	verdict = job.get("verdict")
-	return answers({"id": 7, "state": state, "verdict": verdict, "jobs": [{**JOB, "state": state, **job}], "poll_s": 0.05}, ETag=f'"{hash(str(job))}"')
+	jobs = [{**JOB, "state": state, **job}]
+	return answers({"id": 7, "state": state, "verdict": job.get("verdict"), "jobs": jobs, "poll_s": 0.05}, ETag=f'"{hash(str(job))}"')
 
 
 def ask(server, *words, **more):
@@ -187,6 +187,17 @@ def no_process_shows_the_token():
 		equal((process.returncode, out), (143, ""))
 	podium("logout", "shown")
 	lacks(SETTINGS.read_text(), TOKEN)
+
+
+@test
+def what_is_typed_at_the_prompt_is_not_shown():
+	with Faulty(answers({"user": "ada", "role": "user", "scopes": ["read"], "token": "x", "expires_at": None})) as server:
+		code, shown = in_terminal("login", server.url, "--name", "typed", "--with-token", typed=f" {TOKEN} \n")
+		equal(code, 0)
+		contains(shown, f"Token of {server.url} (it is not shown; {server.url}/account/tokens makes one): \r\n")
+		lacks(shown, TOKEN)
+		equal(server.requests[0].headers["authorization"], f"Bearer {TOKEN}")
+	podium("logout", "typed")
 
 
 @test

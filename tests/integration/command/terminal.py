@@ -48,8 +48,8 @@ def podium(*words, stdin="", **variables):
 	return Answer(answer.returncode, answer.stdout, answer.stderr)
 
 
-def in_terminal(*words, columns=80, **variables):
-	"""Exit code, and what a terminal of so many columns got."""
+def in_terminal(*words, columns=80, typed="", **variables):
+	"""Exit code, and what a terminal of so many columns got. `typed`: what somebody types after a colon."""
 	master, slave = pty.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 	process = subprocess.Popen([PODIUM, *map(str, words)], stdin=slave, stdout=slave, stderr=slave, cwd=scratch, start_new_session=True,
@@ -59,6 +59,9 @@ def in_terminal(*words, columns=80, **variables):
 	try:
 		while piece := os.read(master, 65536):
 			shown += piece
+			if typed and shown.endswith(b": "):
+				os.write(master, typed.encode())
+				typed = ""
 	except OSError:  # the other side is closed
 		pass
 	os.close(master)
