@@ -1,9 +1,11 @@
 """A server that fails as networks and servers do: what it does with each request is a list of functions, taken in order; the
 last one stays. It keeps what it was asked."""
+import http.client
 import json
 import socket
 import ssl
 import threading
+import urllib.parse
 
 
 class Request:
@@ -58,6 +60,21 @@ def never_ends(connection, request):
 
 def redirects(to, status=302):
 	return lambda connection, request: connection.sendall(head(status, length=0, Location=to))
+
+
+def passes_on(url, share=1.0):
+	"""To a server that is well, whose answer comes back up to this share of it."""
+	def ask(connection, request):
+		host = urllib.parse.urlsplit(url).netloc
+		other = http.client.HTTPConnection(host, timeout=60)
+		other.request(request.method, request.path, request.body, {**request.headers, "host": host})
+		answer = other.getresponse()
+		body = answer.read()
+		kept = {name: value for name, value in answer.getheaders() if name.lower() in ("etag", "location", "retry-after")}
+		whole = head(answer.status, answer.headers.get("Content-Type", ""), len(body), **kept) + body
+		connection.sendall(whole[:int(share * len(whole))])
+		other.close()
+	return ask
 
 
 def routes(**by_word):

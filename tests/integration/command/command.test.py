@@ -12,6 +12,7 @@ from terminal import HANG_S, PODIUM, ROOT, SETTINGS, begin, close, environment, 
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "check"))
 import home  # noqa: E402
 from client import Client  # noqa: E402
+from faulty import Faulty, passes_on  # noqa: E402
 from instance import Instance  # noqa: E402
 from programs import make_token  # noqa: E402
 from quick import quick_python  # noqa: E402
@@ -303,6 +304,28 @@ def a_server_that_is_restarted_in_between_is_waited_for():
 	out, _ = waiting.communicate(timeout=HANG_S)
 	equal(waiting.returncode, 0)
 	contains(out, "Passed.")
+
+
+@test
+def what_arrives_twice_is_one_submission():
+	before = int(site.sql("SELECT COUNT(*) FROM submissions")[0][0])
+	for share in (0, 0.5):
+		with Faulty(passes_on(site.url, share), passes_on(site.url)) as network:
+			answer = good(as_ada("submit", file(RIGHT), PODIUM_SERVER=network.url))
+			contains(answer.err, "trying again in")
+			equal([request.method for request in network.requests], ["POST", "POST"])
+			equal(good(as_ada("status", answer.out.strip())).err, "")
+	equal(int(site.sql("SELECT COUNT(*) FROM submissions")[0][0]), before + 2)
+
+
+@test
+def a_network_that_cuts_every_other_answer_is_good_enough():
+	faults = [passes_on(site.url, 0 if number % 2 else 1) for number in range(200)]
+	with Faulty(*faults) as network:
+		answer = as_ada("submit", file(RIGHT), "--wait", PODIUM_SERVER=network.url)
+		equal(answer.code, 0)
+		contains(answer.out, "Passed.")
+		contains(answer.err, "trying again in")
 
 
 @test
