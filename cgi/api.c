@@ -2,14 +2,11 @@
 
 #include "cgi/allowance.h"
 #include "cgi/form.h"
-#include "cgi/html.h"
-#include "lib/format.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
-#include <math.h>
+#include <arpa/inet.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -59,11 +56,22 @@ int api_take_token(struct request *request, const char *secret)
 	return 0;
 }
 
+/* Whoever has an address of IPv6 has all that begin with the same 64 bits. */
+static const char *network_of(struct request *request)
+{
+	struct in6_addr address;
+	const unsigned char *bytes = address.s6_addr;
+	if (inet_pton(AF_INET6, request->address, &address) != 1)
+		return request->address;
+	return arena_printf(request->arena, "%02x%02x:%02x%02x:%02x%02x:%02x%02x::", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
+		bytes[6], bytes[7]);
+}
+
 /* Each request costs one of what its token, or its address without one, has for a minute. */
 static int count_request(struct request *request)
 {
 	const char *whom = request->token ? arena_printf(request->arena, "token %lld", (long long)request->token->token.id)
-		: arena_printf(request->arena, "address %s", request->address);
+		: arena_printf(request->arena, "address %.40s", network_of(request));
 	struct allowance allowance;
 	allowance_take(request->config->api_requests_per_minute, whom, &allowance);
 	if (!allowance.most)
@@ -192,18 +200,27 @@ static int check_members(struct request *request, const char *names)
 	return 0;
 }
 
+/* The reason quotes what was sent. */
+static int refuse_json(struct request *request, const json_error_t *reason)
+{
+	cleanup_buffer struct buffer valid = {0}, shown = {0};
+	text_append_valid(&valid, reason->text, strlen(reason->text));
+	text_append_printable(&shown, buffer_string(&valid));
+	return fail(request->error, ERROR_INPUT, "The body is not valid JSON, in line %d at column %d: %s.", reason->line, reason->column,
+		buffer_string(&shown));
+}
+
 /* Reading it into members is strict: one object, no name twice, no NUL inside of texts (jansson refuses that by itself). */
 static int read_json(struct request *request, size_t most_bytes)
 {
 	cleanup_buffer struct buffer body = {0};
 	int rc = form_read_bytes(request, most_bytes, &body);
-	if (rc)
+	if (rc || !body.length)
 		return rc;
 	json_error_t reason;
 	request->json = json_loadb(buffer_string(&body), body.length, JSON_REJECT_DUPLICATES, &reason);
 	if (!request->json)
-		return fail(request->error, ERROR_INPUT, "The body is not valid JSON, in line %d at column %d: %s.", reason.line, reason.column,
-			reason.text);
+		return refuse_json(request, &reason);
 	if (!json_is_object(request->json))
 		return fail(request->error, ERROR_INPUT, "The body must be a JSON object, such as {\"name\": \"value\"}.");
 	return 0;
@@ -237,204 +254,7 @@ int api_read(struct request *request, const struct call *call)
 	return rc || !call->takes ? rc : check_members(request, call->takes);
 }
 
-/* ---- members ---- */
-
-/* NULL where it is not there, or null. */
-static json_t *member(const struct request *request, const char *name)
-{
-	json_t *value = json_object_get(request->json, name);
-	return json_is_null(value) ? NULL : value;
-}
-
-static int refuse_type(struct request *request, const char *name, const char *type)
-{
-	return fail_field(request->error, name, "The member %s must be %s.", name, type);
-}
-
-int api_text(struct request *request, const char *name, const char **value)
-{
-	json_t *json = member(request, name);
-	*value = request->json ? json_string_value(json) : request_form(request, name);
-	return json && !*value ? refuse_type(request, name, "a string") : 0;
-}
-
-int api_texts(struct request *request, const char *name, const char ***values, size_t *count)
-{
-	json_t *json = member(request, name);
-	*count = 0;
-	if (!request->json) {
-		*count = request_form_values(request, name, values);
-		return 0;
-	}
-	if (json && !json_is_array(json))
-		return refuse_type(request, name, "an array of strings");
-	*values = arena_array(request->arena, const char *, json_array_size(json) + 1);
-	for (; *count < json_array_size(json); ++*count)
-		if (!((*values)[*count] = json_string_value(json_array_get(json, *count))))
-			return refuse_type(request, name, "an array of strings");
-	return 0;
-}
-
-static int parse_integer(const char *text, int64_t *value)
-{
-	char *end;
-	size_t digits = strspn(text, "0123456789");
-	*value = strtoll(text, &end, 10);
-	return digits && digits <= 18 && !text[digits] ? 0 : -1;
-}
-
-int api_integer(struct request *request, const char *name, int64_t otherwise, int64_t *value)
-{
-	json_t *json = member(request, name);
-	const char *field = request->json ? NULL : request_form(request, name);
-	*value = json_is_integer(json) ? json_integer_value(json) : otherwise;
-	bool is_wrong = (json && !json_is_integer(json)) || (field && parse_integer(field, value));
-	return is_wrong ? refuse_type(request, name, "a whole number") : 0;
-}
-
-int api_boolean(struct request *request, const char *name, bool otherwise, bool *value)
-{
-	json_t *json = member(request, name);
-	const char *field = request->json ? NULL : request_form(request, name);
-	*value = json ? json_is_true(json) : field ? strcmp(field, "true") == 0 : otherwise;
-	bool is_wrong = (json && !json_is_boolean(json)) || (field && !*value && strcmp(field, "false") != 0);
-	return is_wrong ? refuse_type(request, name, "true or false") : 0;
-}
-
-int api_query_integer(struct request *request, const char *name, int64_t least, int64_t most, int64_t otherwise, int64_t *value)
-{
-	const char *text = request_query(request, name);
-	*value = otherwise;
-	if (!text || (parse_integer(text, value) == 0 && *value >= least && *value <= most))
-		return 0;
-	return fail_field(request->error, name, "The parameter %s must be a whole number from %lld to %lld.", name, (long long)least,
-		(long long)most);
-}
-
-int api_path_id(struct request *request, size_t star, const char *what, int64_t *id)
-{
-	const char *text = request->path_parameters[star];
-	if (parse_integer(text, id) == 0 && *id > 0 && *text != '0')
-		return 0;
-	return fail(request->error, ERROR_NOT_FOUND, "There is no %s with this number.", what);
-}
-
-/* ---- lists ---- */
-
-enum { list_usual = 50, list_most = 100 };
-static const char CURSOR_FORMAT[] = "1 %lld %lld";
-
-int api_list_read(struct request *request, struct api_list *list)
-{
-	int rc = api_query_integer(request, "limit", 1, list_most, list_usual, &list->limit);
-	const char *cursor = request_query(request, "cursor");
-	list->is_first = !cursor;
-	list->after[0] = list->after[1] = 0;
-	if (rc || !cursor)
-		return rc;
-	char text[64] = "";
-	long long first, second;
-	int behind = 0;
-	size_t length;
-	if (sodium_base642bin((unsigned char *)text, sizeof text - 1, cursor, strlen(cursor), NULL, &length, NULL,
-			sodium_base64_VARIANT_URLSAFE_NO_PADDING) || sscanf(text, "1 %lld %lld%n", &first, &second, &behind) != 2
-			|| (size_t)behind != length)
-		return fail_field(request->error, "cursor", "This is no cursor of this list; take the member next of the answer before.");
-	list->after[0] = first;
-	list->after[1] = second;
-	return 0;
-}
-
-const char *api_cursor(struct request *request, int64_t first, int64_t second)
-{
-	const char *text = arena_printf(request->arena, CURSOR_FORMAT, (long long)first, (long long)second);
-	size_t length = strlen(text), size = sodium_base64_ENCODED_LEN(length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-	return sodium_bin2base64(arena_alloc(request->arena, size), size, (const unsigned char *)text, length,
-		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-}
-
-/* Where the rest of the list is: this address with another cursor. */
-static void link_next(struct request *request, const char *next)
-{
-	cleanup_buffer struct buffer link = {0};
-	buffer_byte(&link, '<');
-	html_url_part(&link, request->path);
-	buffer_byte(&link, '?');
-	for (size_t i = 0; i < request->query_count; i++) {
-		if (strcmp(request->query[i].name, "cursor") == 0)
-			continue;
-		html_url_part(&link, request->query[i].name);
-		buffer_byte(&link, '=');
-		html_url_part(&link, request->query[i].value);
-		buffer_byte(&link, '&');
-	}
-	buffer_printf(&link, "cursor=%s>; rel=\"next\"", next);
-	response_header(request, "Link", buffer_string(&link));
-}
-
-int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next)
-{
-	if (next)
-		link_next(request, next);
-	json_object_set_new(about, "items", items);
-	json_object_set_new(about, "next", json_text(next));
-	return respond_json(request, about);
-}
-
-int respond_list(struct request *request, json_t *items, const char *next)
-{
-	return respond_list_about(request, json_object(), items, next);
-}
-
-/* ---- answers ---- */
-
-int respond_created(struct request *request, json_t *json, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	request->location = arena_vprintf(request->arena, format, arguments);
-	va_end(arguments);
-	request->status = 201;
-	return respond_json(request, json);
-}
-
-int respond_nothing(struct request *request)
-{
-	request->status = 204;
-	return 0;
-}
-
-int respond_text(struct request *request, const char *file_name, const void *bytes, size_t length)
-{
-	response_as_text(request, file_name, false);
-	buffer_append(&request->body, bytes, length);
-	return 0;
-}
-
-json_t *json_text(const char *text)
-{
-	json_t *json = text ? json_string(text) : NULL;
-	return json ? json : json_null();
-}
-
-json_t *json_count(int64_t number)
-{
-	return number == SQL_NULL_INTEGER ? json_null() : json_integer(number);
-}
-
-json_t *json_number(double number)
-{
-	return isfinite(number) ? json_real(number) : json_null();
-}
-
-json_t *json_moment(int64_t ms)
-{
-	format_text text;
-	if (ms == TIME_NULL)
-		return json_null();
-	format_iso(text, ms);
-	return json_string(text);
-}
+/* ---- what may be kept ---- */
 
 /* Of the body, so that it is the same on every host and after every restart. */
 static void make_etag(struct request *request)

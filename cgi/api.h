@@ -3,13 +3,15 @@
  * A call is a handler like that of a page, and a row of one of the tables below:
  *
  *	{ { METHOD_GET, "/api/v1/leaderboards", api_leaderboards, ANYONE, 0 }, TOKEN_READ, "state limit cursor" },
- *	{ { METHOD_PUT, "/api/v1/submissions/{}/note", ... }                  a star in the place of {}
  *
- * Before it runs, api_recognise has found whose token it is (request->token, request->viewer), api_admit has counted the request
- * and compared role and scope, api_read has put the query into request->query and the body into request->json, or into form and
+ * Before it runs, api_recognise has found whose token it is (request->token, request->viewer) and counted the request, api_admit has
+ * compared role and scope, api_read has put the query into request->query and the body into request->json, or into form and
  * uploads where it was multipart; what the row does not name was refused. It returns 0 after it has filled the answer, with
  * respond_json or one of the functions below; a GET gets its ETag afterwards. What it returns else becomes problem details, with the
- * sentence, and the field where there is one, of request->error. */
+ * sentence, and the field where there is one, of request->error.
+ *
+ * Each call is described in docs/openapi, in the file of its area, which cgi/api_openapi.c names; tests hold the descriptions against
+ * the tables and against every answer that tests/lib/programs.py gets. docs/openapi/reference makes docs/api.md of them. */
 #ifndef PODIUM_CGI_API_H
 #define PODIUM_CGI_API_H
 

@@ -32,8 +32,9 @@ static const struct column ITEM_COLUMNS[] = {
 	"THEN IF(" l ".practice AND " l ".accepting, 'practice', 'ended') WHEN " l ".accepting THEN 'active' ELSE 'closed' END"
 static const char *const STATES[] = { "active", "practice", "ended", "closed", "archived" };
 static const struct statement ITEMS = SELECT(struct board_item, ITEM_COLUMNS,
-	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, l.sources_public_after_deadline AS sources_public, "
-	"  COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, l.accepting, l.name, l.state, l.visibility, v.language, "
+	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
+	"  l.sources_public_after_deadline AS sources_public, COALESCE(c.participants, 0) AS participants, "
+	"  COALESCE(c.submissions, 0) AS submissions, l.accepting, l.name, l.state, l.visibility, v.language, "
 	"  (SELECT GROUP_CONCAT(g.gpu ORDER BY g.position, g.gpu) FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id) AS gpus "
 	"FROM (SELECT o.*, " STATE_OF("o") " AS state FROM leaderboards o WHERE o.id < ?) l "
 	"JOIN task_versions v ON v.id = l.task_version_id LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "

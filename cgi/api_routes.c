@@ -1,6 +1,7 @@
 /* Reading, and submissions, under /api/v1. */
 #include "cgi/api.h"
 #include "cgi/api_calls.h"
+#include "cgi/pages.h"
 
 /* As JSON each byte of a source may take six. */
 enum { source_bytes = 7 * 1024 * 1024 };
@@ -16,7 +17,8 @@ static const struct call CALLS[] = {
 	{ { METHOD_GET, "/api/v1/leaderboards/*/task", api_task, ANYONE, 0 }, TOKEN_READ, "version" },
 	{ { METHOD_GET, "/api/v1/leaderboards/*/files/**", api_task_file, ANYONE, 0 }, TOKEN_READ, "version" },
 	{ { METHOD_GET, "/api/v1/leaderboards/*/templates/*", api_task_template, ANYONE, 0 }, TOKEN_READ, "version" },
-	{ { METHOD_POST, "/api/v1/leaderboards/*/submissions", api_submit, LOGGED_IN, source_bytes }, TOKEN_SUBMIT, "file file_name code mode gpu gpus note" },
+	{ { METHOD_POST, "/api/v1/leaderboards/*/submissions", api_submit, LOGGED_IN, source_bytes }, TOKEN_SUBMIT,
+		"file file_name code mode gpu gpus note" },
 	{ { METHOD_GET, "/api/v1/users/*", api_user, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/queue", api_queue, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/workers", api_workers, ANYONE, 0 }, TOKEN_READ, "" },
@@ -25,6 +27,7 @@ static const struct call CALLS[] = {
 	{ { METHOD_GET, "/api/v1/submissions/*/status", api_submission_status, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/submissions/*/samples", api_submission_samples, ANYONE, 0 }, TOKEN_READ, "gpu" },
 	{ { METHOD_GET, "/api/v1/submissions/*/source", api_submission_source, ANYONE, 0 }, TOKEN_READ, "" },
+	{ { METHOD_GET, "/api/v1/submissions/*/artifacts/*", page_submission_artifact, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/submissions/*/output", api_submission_output, LOGGED_IN, 0 }, TOKEN_READ, "gpu" },
 	{ { METHOD_POST, "/api/v1/submissions/*/cancel", api_submission_cancel, LOGGED_IN, api_json_bytes }, TOKEN_SUBMIT, "" },
 	{ { METHOD_POST, "/api/v1/submissions/*/withdraw", api_submission_withdraw, LOGGED_IN, api_json_bytes }, TOKEN_SUBMIT, "" },

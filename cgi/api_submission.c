@@ -77,13 +77,22 @@ static json_t *case_json(const struct submission_row *row, const struct job_row 
 	double half_ns = interval_half_of_case_ns(one->err_ns, one->low_ns, one->high_ns);
 	struct rates rates = rates_of_case(row->flops, row->bytes, one->spec, one->mean_ns, job->gpu);
 	double share = fmax(rates.memory_percent, rates.compute_percent) / 100;
-	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", (json_int_t)one->case_index,
+	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", (json_int_t)one->case_index,
 		"spec", one->spec, "verdict", one->verdict, "message", json_text(one->message && *one->message ? one->message : NULL),
 		"runs", json_count(one->runs), "mean_ns", json_number(one->mean_ns), "err_ns", json_number(one->err_ns),
 		"lower_ns", json_number(one->mean_ns - half_ns), "upper_ns", json_number(one->mean_ns + half_ns),
 		"best_ns", json_number(one->best_ns), "worst_ns", json_number(one->worst_ns), "median_ns", json_number(one->median_ns),
 		"constant_ns", json_number(one->constant_ns), "flops", json_number(peaks_evaluate(row->flops, one->spec)),
-		"bytes", json_number(peaks_evaluate(row->bytes, one->spec)), "peak_share", json_number(share));
+		"bytes", json_number(peaks_evaluate(row->bytes, one->spec)), "peak_share", json_number(share), "report", json_text(one->report));
+}
+
+static json_t *artifacts_json(const struct stage_row *stage)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < stage->artifact_count; i++)
+		json_array_append_new(list, json_pack("{s:I, s:s, s:I}", "id", (json_int_t)stage->artifacts[i].id, "name", stage->artifacts[i].name,
+			"size_bytes", (json_int_t)stage->artifacts[i].size));
+	return list;
 }
 
 /* What was printed, errors behind the rest; of others' submissions nobody is told. */
@@ -107,10 +116,11 @@ static json_t *stage_json(struct request *request, const struct submission_view 
 	for (size_t i = 0; i < stage->case_count; i++)
 		json_array_append_new(cases, case_json(view->row, job, &stage->cases[i]));
 	double duration_ns = stage->duration_ms == SQL_NULL_INTEGER ? NAN : 1e6 * (double)stage->duration_ms;
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "name", stage->name, "verdict", json_text(stage->verdict),
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "name", stage->name, "verdict", json_text(stage->verdict),
 		"message", json_text(*stage->message ? stage->message : NULL), "exit_code", json_count(stage->exit_code),
 		"duration_ns", json_number(duration_ns), "output", output_json(request->arena, view, stage),
-		"output_cut", (int)(view->may_see_output && (is_cut(stage->out) || is_cut(stage->err))), "cases", cases);
+		"output_cut", (int)(view->may_see_output && (is_cut(stage->out) || is_cut(stage->err))), "cases", cases,
+		"artifacts", artifacts_json(stage));
 }
 
 /* What the job's environment says, by the words that the page has for it. */
@@ -334,7 +344,8 @@ static int asked_filter(struct request *request, struct history_filter *filter)
 	if (*filter->gpu && !gpu_is_name(filter->gpu))
 		return fail_field(request->error, "gpu", "%s is no name of a device.", quote(request->arena, filter->gpu));
 	if (*filter->mode && !history_is_mode(filter->mode))
-		return fail_field(request->error, "mode", "There is no mode %s; choose test, benchmark, ranked or profile.", quote(request->arena, filter->mode));
+		return fail_field(request->error, "mode", "There is no mode %s; choose test, benchmark, ranked or profile.",
+			quote(request->arena, filter->mode));
 	return 0;
 }
 

@@ -139,13 +139,13 @@ static int pump(struct request *request, size_t most_bytes, feed *feed_to, void 
 			break;
 		total += got;
 		if (total > most_bytes)
-			return fail(request->error, ERROR_LIMIT, "The form is larger than the %zu bytes that this page takes.", most_bytes);
+			return fail(request->error, ERROR_LIMIT, "What was sent is larger than the %zu bytes that are taken here.", most_bytes);
 		int rc = feed_to(sink, piece, got, request->error);
 		if (rc)
 			return rc;
 	}
 	if (total < request->body_length)
-		return fail(request->error, ERROR_INPUT, "The form did not arrive whole; send it again.");
+		return fail(request->error, ERROR_INPUT, "What was sent did not arrive whole; send it again.");
 	return 0;
 }
 
@@ -179,7 +179,7 @@ static int check_length(struct request *request, size_t most_bytes)
 {
 	if (request->body_length <= most_bytes)
 		return 0;
-	return fail(request->error, ERROR_LIMIT, "The form is larger than the %zu bytes that this page takes.", most_bytes);
+	return fail(request->error, ERROR_LIMIT, "What was sent is larger than the %zu bytes that are taken here.", most_bytes);
 }
 
 int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body)

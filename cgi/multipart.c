@@ -186,5 +186,5 @@ int multipart_end(struct multipart *parser, struct error *error)
 {
 	if (parser->state == MULTIPART_DONE)
 		return 0;
-	return fail(error, ERROR_INPUT, "The form did not arrive whole; send it again.");
+	return fail(error, ERROR_INPUT, "What was sent did not arrive whole; send it again.");
 }

@@ -347,7 +347,7 @@ static void answer_error(struct request *request, int code)
 	const char *sentence = request->error->text;
 	if (code == ERROR_DATABASE || code == ERROR_SYSTEM) {
 		log_error("%s %s: %s", request->id, request->path, sentence);
-		sentence = code == ERROR_DATABASE ? while_the_database_is_away(request) : arena_printf(request->arena, "Podium made a mistake while it made this page. "
+		sentence = code == ERROR_DATABASE ? while_the_database_is_away(request) : arena_printf(request->arena, "Podium made a mistake here. "
 			"The log has the reason for the admins, under the number %s.", request->id);
 	}
 	if (code == ERROR_DATABASE)
@@ -363,9 +363,8 @@ static void answer_error(struct request *request, int code)
 /* The names of methods, for the header Allow. */
 static const char *method_names(struct request *request, int methods)
 {
-	static const struct { enum method method; const char *names; } known[] = {
-		{ METHOD_GET, "GET, HEAD" }, { METHOD_POST, "POST" }, { METHOD_PUT, "PUT" }, { METHOD_PATCH, "PATCH" },
-		{ METHOD_DELETE, "DELETE" },
+	static const struct { const char *names; enum method method; } known[] = {
+		{ "GET, HEAD", METHOD_GET }, { "POST", METHOD_POST }, { "PUT", METHOD_PUT }, { "PATCH", METHOD_PATCH }, { "DELETE", METHOD_DELETE },
 	};
 	cleanup_buffer struct buffer names = {0};
 	for (size_t i = 0; i < COUNT(known); i++)
@@ -377,7 +376,7 @@ static const char *method_names(struct request *request, int methods)
 static int refuse_method(struct request *request, int methods)
 {
 	if (!methods)
-		return fail(request->error, ERROR_NOT_FOUND, "There is no page at this address.");
+		return fail(request->error, ERROR_NOT_FOUND, "There is no %s at this address.", *request->interface->prefix ? "call" : "page");
 	request->status = 405;
 	response_header(request, "Allow", method_names(request, methods));
 	return fail(request->error, ERROR_INPUT, "This address does not take that kind of request.");

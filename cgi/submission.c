@@ -182,12 +182,13 @@ static const struct statement *const REJUDGED_PARTS[] = {
 };
 static const struct bundle REJUDGED = BUNDLE(REJUDGED_PARTS);
 /* For programs. */
-enum result_part { RESULT_JOBS, RESULT_STAGES, RESULT_CASES, RESULT_WAITS, PARTS_OF_RESULTS };
+enum result_part { RESULT_JOBS, RESULT_STAGES, RESULT_CASES, RESULT_PROFILES, RESULT_FILES, RESULT_WAITS, PARTS_OF_RESULTS };
 static const struct statement *const RESULT_PARTS[] = {
 	[RESULT_JOBS] = &OF_SUBMISSION.jobs, [RESULT_STAGES] = &OF_SUBMISSION.stages, [RESULT_CASES] = &OF_SUBMISSION.cases,
-	[RESULT_WAITS] = &wait_reading,
+	[RESULT_PROFILES] = &REPORTS, [RESULT_FILES] = &ARTIFACTS, [RESULT_WAITS] = &wait_reading,
 };
-static const struct bundle RESULTS = { RESULT_PARTS, RESULT_WAITS }, RESULTS_OF_WAITING = BUNDLE(RESULT_PARTS);
+static const struct bundle RESULTS_FOR_STRANGERS = { RESULT_PARTS, RESULT_PROFILES }, RESULTS = { RESULT_PARTS, RESULT_WAITS },
+	RESULTS_OF_WAITING = BUNDLE(RESULT_PARTS);
 static const struct statement *const STATE_PARTS[] = { &OF_SUBMISSION.jobs, &wait_reading };
 static const struct bundle STATE = { STATE_PARTS, 1 }, STATE_OF_WAITING = BUNDLE(STATE_PARTS);
 static const struct statement *const SAMPLE_PARTS[] = { &OF_SUBMISSION.jobs, &STAGE_NAMES, &OF_SUBMISSION.cases, &OF_SUBMISSION.samples };
@@ -406,14 +407,22 @@ static struct submission_view view_of(const struct request *request, const struc
 		.is_author = request->viewer.id && request->viewer.id == row->user_id };
 }
 
+static int ask_for_results(struct request *request, const struct submission_row *row, struct database_answer *answers)
+{
+	const int64_t id = row->id;
+	if (row->waits)
+		return database_answers(request->db, request->arena, &RESULTS_OF_WAITING, answers, request->error, "iiiiiii", id, id, id, id, id,
+			(int64_t)0, id);
+	if (may_see_source(request, row))
+		return database_answers(request->db, request->arena, &RESULTS, answers, request->error, "iiiii", id, id, id, id, id);
+	return database_answers(request->db, request->arena, &RESULTS_FOR_STRANGERS, answers, request->error, "iii", id, id, id);
+}
+
 int submission_read_results(struct request *request, const struct submission_row *row, struct submission_view *view)
 {
 	struct database_answer answers[PARTS_OF_RESULTS] = {0}, *jobs = &answers[RESULT_JOBS], *stages = &answers[RESULT_STAGES],
-		*cases = &answers[RESULT_CASES];
-	int64_t id = row->id;
-	int rc = row->waits ? database_answers(request->db, request->arena, &RESULTS_OF_WAITING, answers, request->error, "iiiii", id, id, id,
-			(int64_t)0, id)
-		: database_answers(request->db, request->arena, &RESULTS, answers, request->error, "iii", id, id, id);
+		*cases = &answers[RESULT_CASES], *profiles = &answers[RESULT_PROFILES], *files = &answers[RESULT_FILES];
+	int rc = ask_for_results(request, row, answers);
 	if (!rc)
 		rc = finish_jobs(request, row, jobs->rows, jobs->count, answers[RESULT_WAITS]);
 	if (rc)
@@ -421,6 +430,10 @@ int submission_read_results(struct request *request, const struct submission_row
 	join_rows(jobs->rows, jobs->count, stages->rows, stages->count, cases->rows, cases->count);
 	drop_hidden_times(jobs->rows, jobs->count);
 	*view = view_of(request, row, *jobs);
+	if (!view->may_see_source)
+		return 0;
+	join_reports(stages->rows, stages->count, profiles->rows, profiles->count);
+	join_artifacts(stages->rows, stages->count, files->rows, files->count);
 	return 0;
 }
 
@@ -843,12 +856,13 @@ int page_submission_artifact(struct request *request)
 	cleanup_buffer struct buffer packed = {0};
 	int64_t id = path_number(request, 1);
 	int rc = find_submission(request, &SUBMISSION, &row);
-	if (!rc && !may_see_source(request, &row))
-		rc = fail(request->error, ERROR_FORBIDDEN, row.sources_public
+	if (rc)
+		return rc;
+	if (!may_see_source(request, &row))
+		return fail(request->error, ERROR_FORBIDDEN, row.sources_public
 			? "The files of a submission are its author's until the leaderboard's deadline has passed."
 			: "The files of a submission are its author's.");
-	if (!rc)
-		rc = database_row(request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);
+	rc = database_row(request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "This submission has no such file.");
 	if (!rc)

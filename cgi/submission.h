@@ -116,7 +116,7 @@ struct cancel_form {
 int submission_of_address(struct request *request, struct submission_row *row);
 int submission_by_number(struct request *request, int64_t id, struct submission_row *row);
 
-/* Its jobs with all that they found, without what only pages show: pictures, comparisons, files, the source. */
+/* Its jobs with all that they found, without what only pages show: pictures, comparisons, the source. */
 int submission_read_results(struct request *request, const struct submission_row *row, struct submission_view *view);
 /* Its jobs as they are now. */
 int submission_read_state(struct request *request, const struct submission_row *row, struct submission_view *view);

@@ -85,6 +85,7 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("UPDATE measurements x " OF_STAGES_OF_USER "SET x.report = NULL WHERE own.user_id = ? AND x.report IS NOT NULL"),
 	COMMAND("DELETE FROM sessions WHERE user_id = ?"),
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ?"),
+	COMMAND("DELETE FROM idempotency_keys WHERE user_id = ?"),
 	COMMAND("DELETE FROM password_links WHERE user_id = ?"),
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
 	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),

@@ -3,6 +3,12 @@
 #include <sodium.h>
 #include <string.h>
 
+/* One request of a user after the other: the key refers to the user's row, so that two would share it first, and then neither could
+ * have it alone. */
+struct owner { int64_t id; };
+static const struct column OWNER_COLUMNS[] = { INTEGER(struct owner, id) };
+static const struct statement LOCK_OWNER = SELECT(struct owner, OWNER_COLUMNS, "SELECT id FROM users WHERE id = ? FOR UPDATE");
+
 /* Keys of a user that are a day old are nobody's any more. */
 static const struct statement FORGET = COMMAND(
 	"DELETE FROM idempotency_keys WHERE user_id = ? AND created_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY");
@@ -33,12 +39,17 @@ int idempotency_check(const char *key, struct error *error)
 	for (const char *at = key; *at; at++)
 		is_good = is_good && *at > 0x20 && *at < 0x7f;
 	return is_good ? 0 : fail_field(error, "Idempotency-Key",
-		"The header Idempotency-Key must have %d to %d printable characters of ASCII, without spaces.", idempotency_least_bytes, idempotency_most_bytes);
+		"The header Idempotency-Key must have %d to %d printable characters of ASCII, without spaces.", idempotency_least_bytes,
+		idempotency_most_bytes);
 }
 
 int idempotency_take(struct database *db, int64_t user_id, const char *key, const struct idempotency_hash *hash, struct error *error)
 {
-	int rc = database_execute(db, &FORGET, error, "i", user_id);
+	cleanup_arena struct arena *arena = arena_new();
+	struct owner owner;
+	int rc = database_row(db, arena, &LOCK_OWNER, &owner, error, "i", user_id);
+	if (!rc)
+		rc = database_execute(db, &FORGET, error, "i", user_id);
 	return rc ? rc : database_execute(db, &TAKE, error, "isb", user_id, key, hash->bytes, sizeof hash->bytes);
 }
 
@@ -57,7 +68,8 @@ int idempotency_find(struct database *db, struct arena *arena, int64_t user_id, 
 	if (rc)
 		return rc;
 	if (taken.request_hash.length != sizeof hash->bytes || memcmp(taken.request_hash.bytes, hash->bytes, sizeof hash->bytes) != 0)
-		return fail(error, ERROR_CONFLICT, "This Idempotency-Key was used for another request within the last day. Give each request a key of its own.");
+		return fail(error, ERROR_CONFLICT, "This Idempotency-Key was used for another request within the last day. Give each request a key "
+			"of its own.");
 	*submission_id = taken.submission_id;
 	return 0;
 }

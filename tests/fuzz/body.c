@@ -1,5 +1,6 @@
 /* The body of a POST, whose headers may lie about it. Input: the Content-Type, then what Content-Length says and the
  * most that the page takes, then the body. */
+#include "cgi/api.h"
 #include "cgi/form.h"
 #include "cgi/multipart.h"
 
@@ -48,8 +49,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		.read_body = read_piece, .body_source = &source,
 	};
 	size_t most_bytes = strtoul(most, NULL, 10);
-	int rc = form_read(&request, most_bytes);
+	bool is_json = form_is_type(&request, "application/json");
+	int rc = is_json ? api_read_body(&request, most_bytes) : form_read(&request, most_bytes);
 	check_fields(&request);
+	require(!request.json || rc || json_is_object(request.json));
+	json_decref(request.json);
 	if (rc)
 		require_error(rc, &error);
 	else /* it was there, all of it, and no more than was wanted */

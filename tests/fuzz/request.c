@@ -63,7 +63,7 @@ static void check_answer(const struct request *request)
 		check_header(request->content_type);
 	if (request->disposition)
 		check_header(request->disposition);
-	require((request->location != NULL) == (request->status == 301 || request->status == 303));
+	require((request->location != NULL) == (request->status == 201 || request->status == 301 || request->status == 303));
 	if (request->location) {
 		check_header(request->location);
 		require(request->location[0] == '/' && request->location[1] != '/' && request->location[1] != '\\');

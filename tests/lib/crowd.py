@@ -111,6 +111,19 @@ ADDRESSES = [
 	("admin", "/admin/audit", "/admin/audit?q=user7"),
 ]
 
+# The same of /api/v1, where user1 has a token with all scopes.
+CALLS = [("anyone", call) for call in (
+	"/leaderboards?limit=100", "/leaderboards/bench", "/leaderboards/bench/rankings?gpu=H200&limit=100",
+	"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA", "/leaderboards/bench/task", "/leaderboards/vectoradd_py/files/reference.py",
+	"/leaderboards/bench/templates/py", "/users/user1", "/queue", "/workers", "/submissions/{submission}", "/submissions/{submission}/status",
+	"/submissions/{submission}/samples?gpu=H200", "/compare?a={submission}&b={other}",
+)] + [("user1", call) for call in (
+	"/me", "/leaderboards?state=active", "/leaderboards/bench", "/leaderboards/bench/rankings?gpu=H200", "/submissions?limit=100",
+	"/submissions?mode=ranked&leaderboard=bench", "/submissions?gpu=H200&limit=10", "/submissions?verdict=passed", "/submissions/{own}",
+	"/submissions/{own}/status", "/submissions/{waiting}", "/submissions/{waiting}/status", "/submissions/{own}/samples?gpu=H200",
+	"/submissions/{own}/source", "/submissions/{own}/output?gpu=H200", "/compare?a={own}&b={own_other}", "/queue",
+)]
+
 # No pages that one looks at again and again: a download of all one has, and a preview that does everything and takes it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
 
@@ -160,6 +173,13 @@ class Crowd:
 	def cookie(self, who):
 		return "" if who == "anyone" else "podium=" + base64.urlsafe_b64encode(self.token(who)).rstrip(b"=").decode()
 
+	def bearer(self, who):
+		"""A token of the user, made when it is first asked for."""
+		secret = "podium_" + base64.urlsafe_b64encode(self.token(f"bearer {who}")).rstrip(b"=").decode()
+		self.site.sql(f"""INSERT IGNORE INTO api_tokens (user_id, name, prefix, token_hash, scopes, used_at) SELECT id, 'bearer', 'podium_bearer',
+			UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read,submit,admin', UTC_TIMESTAMP(3) FROM users WHERE name = '{who}'""")
+		return secret
+
 	def upload(self):
 		"""A problem set that waits for its confirmation."""
 		packed = io.BytesIO()
@@ -188,10 +208,18 @@ class Crowd:
 			"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id")
 		return {**numbers, "link": self.token("link user9").hex(), "upload": self.upload()}
 
+	def filled(self, address):
+		return re.sub(r"\{(\w+)\}", lambda match: self.numbers[match[1]], address)
+
 	def each(self):
 		"""(who, route, address) of all of them."""
 		for who, route, address in ADDRESSES:
-			yield who, route, re.sub(r"\{(\w+)\}", lambda match: self.numbers[match[1]], address)
+			yield who, route, self.filled(address)
+
+	def calls(self):
+		"""(who, address) of all of /api/v1."""
+		for who, address in CALLS:
+			yield who, "/api/v1" + self.filled(address)
 
 
 def routes():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """/api/v1 as programs see it: who asks, what a call takes, how errors and lists are written, what may be kept; then each call. The
 worker's podium-run is a pretended one that says what a submission tells it to."""
+import gzip
 import hashlib
 import json
 import pathlib
@@ -178,12 +179,12 @@ def an_answer_to_a_token_is_never_given_to_anybody_else():
 		equal(names, {"ada"} if tokens["ada"] in headers["Authorization"] else {"admin"})
 		problem(nobody.ask("GET", path), 401, "token_missing")
 	# What is everybody's is kept; what is asked for by somebody is not, and comes from nowhere else.
-	for path in ("/api/v1/queue", "/api/v1/queue"):
-		nobody.ask("GET", path)
+	for _ in range(20):
+		nobody.ask("GET", "/api/v1/queue")
 	for header in ("Authorization", "X-Popcorn-Cli-Id"):
 		nobody.ask("GET", "/leaderboard/small", headers={header: "Bearer x"})
-	equal((caching_of("/api/v1/queue", 2), caching_of("/leaderboard/small", 2), set(caching_of("/api/v1/me", 6))),
-		(["HIT", "MISS"], ["BYPASS", "BYPASS"], {"BYPASS", "MISS"}))
+	equal(("HIT" in caching_of("/api/v1/queue", 20), caching_of("/leaderboard/small", 2)), (True, ["BYPASS", "BYPASS"]))
+	lacks(caching_of("/api/v1/me", 6), "HIT")
 
 
 # ---- leaderboards ----
@@ -321,6 +322,10 @@ def of_two_that_send_the_same_key_at_the_same_moment_one_makes_it_and_the_other_
 		answers = join()
 	equal(([answer.status for answer in answers], len({answer.json["id"] for answer in answers})), ([201, 201], 1))
 	equal(int(sql(count)[0][0]), before + 1)
+	# Many at once with keys of their own are stored one after the other.
+	send = lambda number: lambda: who.ask("POST", "/api/v1/leaderboards/small/submissions", body, {"Idempotency-Key": f"one-of-many-{number}"}).status
+	equal(beside(*map(send, range(12)))(), [201] * 12)
+	equal(int(sql(count)[0][0]), before + 13)
 
 
 @test
@@ -458,6 +463,26 @@ def the_samples_of_each_case_are_given_as_they_were_taken():
 		[{"stage": "ranked", "index": 0, "spec": "size: 1024", "blocks": 3, "samples_ns": [899.5, None, 901.0]}])
 
 
+@test
+def what_a_profiler_has_left_is_for_those_who_may_see_the_source():
+	number = ranked(program("ada"), 960.0)["id"]
+	path, packed = f"/api/v1/submissions/{number}", gzip.compress(b"a profile " * 100)
+	sql(f"""SET @stage = (SELECT MAX(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number});
+		UPDATE measurements SET report = 'Speed of light: 71 %' WHERE stage_id = @stage;
+		INSERT INTO artifacts (stage_id, name, size) VALUES (@stage, 'profile.ncu-rep', 1000);
+		INSERT INTO artifact_parts (artifact_id, part, content) VALUES (LAST_INSERT_ID(), 0, UNHEX('{packed.hex()}'))""")
+	stage = program("ada").read(path)["jobs"][0]["stages"][-1]
+	artifact, = stage["artifacts"]
+	equal((stage["cases"][0]["report"], artifact["name"], artifact["size_bytes"]), ("Speed of light: 71 %", "profile.ncu-rep", 1000))
+	file = program("ada").ask("GET", f"{path}/artifacts/{artifact['id']}")
+	equal((file.bytes, file.headers["Content-Type"]), (b"a profile " * 100, "application/octet-stream"))
+	for who in (program("bob"), nobody):
+		stage = who.read(path)["jobs"][0]["stages"][-1]
+		equal((stage["cases"][0]["report"], stage["artifacts"]), (None, []))
+		problem(who.ask("GET", f"{path}/artifacts/{artifact['id']}"), 403, "forbidden", "author's")
+	problem(program("ada").ask("GET", f"{path}/artifacts/999"), 404, "not_found", "no such file")
+
+
 # ---- the site ----
 
 @test
@@ -476,7 +501,7 @@ def a_user_has_places_and_the_devices_are_told_to_admins_one_by_one():
 
 def addresses(board, number):
 	"""Every address under a leaderboard and of a submission to it that can be read."""
-	values = {"name": board, "id": str(number), "path": "eval.py", "language": "Python"}
+	values = {"name": board, "id": str(number), "path": "eval.py", "language": "Python", "artifact": "1"}
 	for path in contract.document()["paths"]:
 		if re.match(r"/api/v1/(leaderboards/\{|submissions/\{)", path) and "get" in contract.document()["paths"][path]:
 			yield re.sub(r"\{(\w+)\}", lambda part: values[part[1]], path)
@@ -488,22 +513,23 @@ def a_closed_and_a_hidden_leaderboard_are_there_for_those_alone_who_may_see_them
 	settled(program("bob"), number)
 	(other,), = sql("SELECT MAX(id) FROM submissions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'small')")
 	paths = list(addresses("other", number))
-	equal(len(paths), 10)
+	equal(len(paths), 11)
 
 	def seen(who):
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]
 		compared = who.ask("GET", f"/api/v1/compare?a={number}&b={other}").status == 200
 		answers = {path: who.ask("GET", path) for path in paths}
 		# The task has no template, and a source or an output is its author's.
-		found = {path for path, answer in answers.items() if answer.status not in (404, 401) or "no template" in answer.json.get("detail", "")}
+		found = {path for path, answer in answers.items() if answer.status not in (404, 401)
+			or any(words in answer.text for words in ("no template", "no such file"))}
 		equal((listed, compared, len(found) > 0), (listed,) * 3)
 		return len(found)
 	sql("UPDATE leaderboards SET visibility = 'closed' WHERE name = 'other'")
 	sql("INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM leaderboards l JOIN users u ON u.name = 'bob' WHERE l.name = 'other'")
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (10, 0, 10))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (11, 0, 11))
 	problem(program("ada").hand_in("other", source=source()), 404, "not_found", "no leaderboard named")
 	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'other'")
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 10))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 11))
 	equal(program("bob").all_of("/api/v1/submissions", leaderboard="other"), [])
 	equal([place["leaderboard"] for place in program("ada").read("/api/v1/users/bob")["places"]], ["small"])
 	problem(program("bob").ask("POST", f"/api/v1/submissions/{number}/withdraw"), 404, "not_found")
@@ -588,7 +614,7 @@ def requests_are_counted_for_each_token_on_all_hosts_together():
 
 # ---- the description ----
 
-ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+), (NULL|"[^"]*") \}')
+ROUTE = re.compile(r'\{ \{ METHOD_(\w+), "([^"]+)", \w+, (\w+), \w+ \}, (\w+),\s+(NULL|"[^"]*") \}')
 
 
 def calls():

@@ -115,6 +115,8 @@ def all_pages_answer_503(what):
 	for answer, _ in answers:
 		refused(answer)
 	refused(submit(token), "What you sent was not stored, or it was stored whole")
+	for call in (ada.get("/api/v1/leaderboards/small"), ada.get("/api/v1/me", Authorization="Bearer podium_x")):
+		equal((refused(call).headers["Content-Type"], call.json["code"]), ("application/problem+json", "unavailable"))
 	seconds = sorted(duration for _, duration in answers)
 	print(f"# {what}: the median page took {seconds[len(seconds) // 2]:.2f} s, the slowest of {len(seconds)} {seconds[-1]:.2f} s")
 	answer, duration = timed(ada.get, "/?afterwards")

@@ -124,7 +124,7 @@ def a_length_that_is_too_small_cuts_the_form_and_the_rest_is_no_request():
 	body = multipart(("name", None, b"ada"), ("password", None, b"a long password"))
 	answer = send("/login", f"Content-Length: {len(body) - 30}", body, type=MULTIPART)
 	equal(status_of(answer), 400)
-	contains(answer, b"The form did not arrive whole; send it again.")
+	contains(answer, b"What was sent did not arrive whole; send it again.")
 	equal(answer.count(b"HTTP/1.1 "), 1)
 
 
@@ -162,7 +162,7 @@ def what_is_too_large_is_refused_before_it_is_sent():
 		contains(answer, b"</html>")
 	answer = send("/login", f"Content-Length: {FORM_BYTES + 1}", b"x" * (FORM_BYTES + 1))
 	equal(status_of(answer), 413)
-	contains(answer, b"The form is larger than the 65536 bytes that this page takes.")
+	contains(answer, b"What was sent is larger than the 65536 bytes that are taken here.")
 	goes_on()
 
 
@@ -246,7 +246,7 @@ def fastcgi_status(*arguments, **options):
 @test
 def podium_web_itself_does_not_believe_a_length():
 	equal(fastcgi_status(GOOD, len(GOOD)), WHOLE)
-	contains(fastcgi(GOOD, len(GOOD) + 1), b"The form did not arrive whole; send it again.")
+	contains(fastcgi(GOOD, len(GOOD) + 1), b"What was sent did not arrive whole; send it again.")
 	equal(fastcgi_status(GOOD, len(GOOD) + 1), 400)
 	equal(fastcgi_status(b"", 10), 400)
 	for length in (-1, 1 << 40, 1 << 70, FORM_BYTES + 1):

@@ -1,0 +1,127 @@
+/* What a call answers with: lists page by page, values that may be missing. */
+#include "cgi/api.h"
+
+#include "cgi/html.h"
+#include "lib/format.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- lists ---- */
+
+enum { list_usual = 50, list_most = 100 };
+static const char CURSOR_FORMAT[] = "1 %lld %lld";
+
+int api_list_read(struct request *request, struct api_list *list)
+{
+	int rc = api_query_integer(request, "limit", 1, list_most, list_usual, &list->limit);
+	const char *cursor = request_query(request, "cursor");
+	list->is_first = !cursor;
+	list->after[0] = list->after[1] = 0;
+	if (rc || !cursor)
+		return rc;
+	char text[64] = "";
+	long long first, second;
+	int behind = 0;
+	size_t length;
+	if (sodium_base642bin((unsigned char *)text, sizeof text - 1, cursor, strlen(cursor), NULL, &length, NULL,
+			sodium_base64_VARIANT_URLSAFE_NO_PADDING) || sscanf(text, "1 %lld %lld%n", &first, &second, &behind) != 2
+			|| (size_t)behind != length)
+		return fail_field(request->error, "cursor", "This is no cursor of this list; take the member next of the answer before.");
+	list->after[0] = first;
+	list->after[1] = second;
+	return 0;
+}
+
+const char *api_cursor(struct request *request, int64_t first, int64_t second)
+{
+	const char *text = arena_printf(request->arena, CURSOR_FORMAT, (long long)first, (long long)second);
+	size_t length = strlen(text), size = sodium_base64_ENCODED_LEN(length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	return sodium_bin2base64(arena_alloc(request->arena, size), size, (const unsigned char *)text, length,
+		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+/* Where the rest of the list is: this address with another cursor. */
+static void link_next(struct request *request, const char *next)
+{
+	cleanup_buffer struct buffer link = {0};
+	buffer_byte(&link, '<');
+	html_url_part(&link, request->path);
+	buffer_byte(&link, '?');
+	for (size_t i = 0; i < request->query_count; i++) {
+		if (strcmp(request->query[i].name, "cursor") == 0)
+			continue;
+		html_url_part(&link, request->query[i].name);
+		buffer_byte(&link, '=');
+		html_url_part(&link, request->query[i].value);
+		buffer_byte(&link, '&');
+	}
+	buffer_printf(&link, "cursor=%s>; rel=\"next\"", next);
+	response_header(request, "Link", buffer_string(&link));
+}
+
+int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next)
+{
+	if (next)
+		link_next(request, next);
+	json_object_set_new(about, "items", items);
+	json_object_set_new(about, "next", json_text(next));
+	return respond_json(request, about);
+}
+
+int respond_list(struct request *request, json_t *items, const char *next)
+{
+	return respond_list_about(request, json_object(), items, next);
+}
+
+/* ---- answers ---- */
+
+int respond_created(struct request *request, json_t *json, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	request->location = arena_vprintf(request->arena, format, arguments);
+	va_end(arguments);
+	request->status = 201;
+	return respond_json(request, json);
+}
+
+int respond_nothing(struct request *request)
+{
+	request->status = 204;
+	return 0;
+}
+
+int respond_text(struct request *request, const char *file_name, const void *bytes, size_t length)
+{
+	response_as_text(request, file_name, false);
+	buffer_append(&request->body, bytes, length);
+	return 0;
+}
+
+json_t *json_text(const char *text)
+{
+	json_t *json = text ? json_string(text) : NULL;
+	return json ? json : json_null();
+}
+
+json_t *json_count(int64_t number)
+{
+	return number == SQL_NULL_INTEGER ? json_null() : json_integer(number);
+}
+
+json_t *json_number(double number)
+{
+	return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *json_moment(int64_t ms)
+{
+	format_text text;
+	if (ms == TIME_NULL)
+		return json_null();
+	format_iso(text, ms);
+	return json_string(text);
+}
