@@ -250,10 +250,10 @@ static void send_result(struct arena *arena, struct stream *stream)
 	int rc = popcorn_event_result(&event, all.config, all.db, arena, stream->submission_id, &error);
 	if (!rc)
 		end(stream, &event);
-	else if (rc != ERROR_DATABASE)
-		end_with_error(stream, 500, "The result could not be put together; look at the submission's page.");
-	if (rc)
-		log_error("the result of submission %lld for a terminal: %s", (long long)stream->submission_id, error.text);
+	if (!rc || rc == ERROR_DATABASE)
+		return;
+	log_error("the result of submission %lld for a terminal: %s", (long long)stream->submission_id, error.text);
+	end_with_error(stream, 500, "The result could not be put together; look at the submission's page.");
 }
 
 static void look_at(struct arena *arena, const struct open_streams *open, struct stream *stream, const struct popcorn_progress *rows,

@@ -1,11 +1,13 @@
 /* `podium check`: runs a submission here as the server would. What is given and what this machine has become the message
  * that a worker would send, and podium-run does the rest. */
-#include "cli/podium/podium.h"
+#include "cli/podium/commands.h"
 
+#include "cli/podium/display.h"
 #include "cli/podium/follow.h"
 #include "cli/podium/given.h"
 #include "cli/podium/here.h"
 #include "cli/podium/outcome.h"
+#include "cli/podium/podium.h"
 #include "cli/podium/report.h"
 #include "cli/podium/verdicts.h"
 #include "lib/job_message.h"
@@ -13,37 +15,11 @@
 #include "lib/text.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char check_help[] =
-	"Usage: podium check FILE --task FOLDER [OPTIONS]\n"
-	"\n"
-	"Runs a submission on this machine as the server would: the same task, compiler, engine and limits, in the same\n"
-	"sandbox. FOLDER is the task's folder or its zip.\n"
-	"\n"
-	"  --task FOLDER      what the leaderboard asks for: a folder with task.yml or reference_code, or a zip of one\n"
-	"  --mode MODE        test (default), benchmark or ranked\n"
-	"  --gpu UUID|cpu     the device; default: the first GPU that the NVIDIA driver shows, else the CPU\n"
-	"  --python PATH      the interpreter of Python tasks; default: the first python3 that can import torch\n"
-	"  --engine ENGINE    isolated or custom; default: as the task and podium-run choose\n"
-	"  --seed NUMBER      the seed of a ranked run; default: a random one. The server's is secret, so it differs\n"
-	"  --json             print the result as JSON (docs/podium.md describes it)\n"
-	"  --help\n"
-	"\n"
-	"Exit codes:\n"
-	"   0 passed            10 wrong answer      13 time limit        16 protocol violation\n"
-	"   1 another verdict   11 compile error     14 memory limit\n"
-	"   2 wrong usage       12 runtime error     15 output limit\n"
-	"   3 could not be run here (something is missing, or an internal error)\n"
-	"   128 and a signal's number: ended by it, so 130 after Ctrl-C\n"
-	"\n"
-	"Settings PODIUM_PYTHON, PODIUM_NVCC, PODIUM_WORKER_RUNNER and PODIUM_DEVICE_LOCKS are those of podium-worker.\n"
-	"NO_COLOR turns colours off.\n";
 
 struct options { const char *file, *task, *mode, *gpu, *python, *engine, *seed; bool as_json; };
 
@@ -60,64 +36,17 @@ struct check {
 
 /* ---- the command line ---- */
 
-static const struct choice {
-	const char *option;
-	size_t offset;
-	const char *values[4];
-	const char *words;
-} CHOICES[] = {
-	{ "mode", offsetof(struct options, mode), { "test", "benchmark", "ranked" }, "test, benchmark or ranked" },
-	{ "engine", offsetof(struct options, engine), { "isolated", "custom" }, "isolated or custom" },
-};
-
-static int check_choice(const struct choice *choice, const struct options *options, struct error *error)
+static int read_options(const struct call *call, struct options *options, struct error *error)
 {
-	const char *value = *(const char *const *)(const void *)((const char *)options + choice->offset);
-	for (size_t i = 0; value && choice->values[i]; i++)
-		if (strcmp(choice->values[i], value) == 0)
-			return 0;
-	return !value ? 0 : fail(error, ERROR_INPUT, "There is no %s \"%.80s\" here; choose %s.", choice->option, value, choice->words);
-}
-
-static int check_options(const struct options *options, struct error *error)
-{
-	int rc = 0;
-	if (!options->file)
-		return fail(error, ERROR_INPUT, "Name the file to check: podium check FILE --task FOLDER.");
+	const char *mode = call_value(call, "mode");
+	*options = (struct options){ .file = call->arguments[0], .task = call_value(call, "task"), .mode = mode ? mode : "test",
+		.gpu = call_value(call, "gpu"), .python = call_value(call, "python"), .engine = call_value(call, "engine"),
+		.seed = call_value(call, "seed"), .as_json = call_has(call, "json") };
 	if (!options->task)
 		return fail(error, ERROR_INPUT, "Name the task's folder or zip with --task.");
-	for (size_t i = 0; i < COUNT(CHOICES) && !rc; i++)
-		rc = check_choice(&CHOICES[i], options, error);
-	if (!rc && options->seed && strcmp(options->mode, "ranked") != 0)
+	if (options->seed && strcmp(options->mode, "ranked") != 0)
 		return fail(error, ERROR_INPUT, "--seed belongs to --mode ranked; other modes take their seeds from the task.");
-	return rc;
-}
-
-static int read_options(int argc, char **argv, struct options *options, struct error *error)
-{
-	static const struct option known[] = {
-		{ "task", required_argument, NULL, 't' }, { "mode", required_argument, NULL, 'm' },
-		{ "gpu", required_argument, NULL, 'g' }, { "python", required_argument, NULL, 'p' },
-		{ "engine", required_argument, NULL, 'e' }, { "seed", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' }, { 0 },
-	};
-	*options = (struct options){ .mode = "test" };
-	for (int option; (option = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
-		switch (option) {
-		case 't': options->task = optarg; break;
-		case 'm': options->mode = optarg; break;
-		case 'g': options->gpu = optarg; break;
-		case 'p': options->python = optarg; break;
-		case 'e': options->engine = optarg; break;
-		case 's': options->seed = optarg; break;
-		case 'j': options->as_json = true; break;
-		case ':': return fail(error, ERROR_INPUT, "%.80s wants a value; podium check --help lists the options.", argv[optind - 1]);
-		default: return fail(error, ERROR_INPUT, "There is no option %.80s; podium check --help lists them.", argv[optind - 1]);
-		}
-	}
-	options->file = optind < argc ? argv[optind++] : NULL;
-	if (optind < argc)
-		return fail(error, ERROR_INPUT, "One file is checked at a time; \"%.80s\" is one too many.", argv[optind]);
-	return check_options(options, error);
+	return 0;
 }
 
 /* As a leaderboard draws its own. */
@@ -185,12 +114,6 @@ static json_t *describe(const struct check *check)
 	return about;
 }
 
-static bool wants_colour(void)
-{
-	const char *unwanted = getenv("NO_COLOR"), *kind = getenv("TERM");
-	return isatty(STDOUT_FILENO) && !(unwanted && *unwanted) && kind && *kind && strcmp(kind, "dumb") != 0;
-}
-
 static int tell(const struct check *check, json_t *outcome)
 {
 	int code = verdict_exit_code(verdict_from_name(outcome_text(outcome, "verdict")));
@@ -202,7 +125,7 @@ static int tell(const struct check *check, json_t *outcome)
 		return code;
 	}
 	report_write(&text, check->arena, &(struct report){
-		.outcome = outcome, .task = check->given.task, .device = check->here.devices[0], .in_colour = wants_colour() });
+		.outcome = outcome, .task = check->given.task, .device = check->here.devices[0], .in_colour = display_wants_colour(STDOUT_FILENO) });
 	fputs(buffer_string(&text), stdout);
 	return code;
 }
@@ -259,18 +182,14 @@ static int refuse(const struct check *check, const struct error *error)
 	return podium_misused;
 }
 
-int check_command(int argc, char **argv)
+int check_command(const struct call *call)
 {
-	cleanup_arena struct arena *arena = arena_new();
+	struct arena *arena = call->arena;
 	struct options options;
 	struct error error = {0};
 	struct check *check = arena_array(arena, struct check, 1);
 	*check = (struct check){ .arena = arena, .options = &options, .interrupt = { .descriptor = -1 } };
-	if (sodium_init() < 0) {
-		fail(&error, ERROR_SYSTEM, "The system gives no random numbers.");
-		return podium_complain(&error, podium_cannot);
-	}
-	if (read_options(argc, argv, &options, &error)
+	if (read_options(call, &options, &error)
 		|| given_read_task(arena, options.task, &check->given, &check->faults, &error)
 		|| given_read_submission(arena, options.file, &check->given, &error)
 		|| choose_seed(options.seed, &check->secret_seed, &error))

@@ -1,9 +1,9 @@
 #include "cli/podium/given.h"
 
 #include "lib/buffer.h"
-#include "lib/directive.h"
 #include "lib/scope.h"
 #include "lib/stock.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,10 +56,10 @@ static int read_bytes(struct arena *arena, int descriptor, const char *path, con
 	return 0;
 }
 
-int given_read_submission(struct arena *arena, const char *path, struct given *given, struct error *error)
+int given_read_file(struct arena *arena, const char *language, const char *path, struct submission_file *file,
+	struct directives *directives, struct error *error)
 {
 	cleanup_fd int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct directives directives;
 	struct stat about;
 	const char *bytes;
 	size_t length;
@@ -72,8 +72,28 @@ int given_read_submission(struct arena *arena, const char *path, struct given *g
 		return rc;
 	if (length > submission_most_bytes && (size_t)about.st_size > length)
 		length = (size_t)about.st_size; /* only to be named: so much is not taken, nor read */
-	rc = submission_file_take(arena, task_language_name(given->task->language), path, bytes, length, &given->submission, error);
+	rc = submission_file_take(arena, language, path, bytes, length, file, error);
 	if (!rc)
-		rc = directives_parse(arena, bytes, &directives, error);
+		rc = directives_parse(arena, bytes, directives, error);
 	return rc ? fail_context(error, "%s", path) : 0;
+}
+
+int given_read_submission(struct arena *arena, const char *path, struct given *given, struct error *error)
+{
+	struct directives directives;
+	return given_read_file(arena, task_language_name(given->task->language), path, &given->submission, &directives, error);
+}
+
+/* As the endings of submission_file.h are. */
+int given_language(const char *path, const char **language, struct error *error)
+{
+	static const struct { const char *ending, *language; } ENDINGS[] = {
+		{ ".py", "py" }, { ".cu", "cu" }, { ".cuh", "cu" }, { ".cpp", "cu" },
+	};
+	for (size_t i = 0; i < COUNT(ENDINGS); i++)
+		if (text_ends_with(path, ENDINGS[i].ending)) {
+			*language = ENDINGS[i].language;
+			return 0;
+		}
+	return fail(error, ERROR_INPUT, "%s: the name of a submission ends with .py, .cu, .cuh or .cpp.", path);
 }

@@ -3,6 +3,7 @@
 #define PODIUM_CLI_PODIUM_GIVEN_H
 
 #include "lib/arena.h"
+#include "lib/directive.h"
 #include "lib/error.h"
 #include "lib/fileset.h"
 #include "lib/submission_file.h"
@@ -21,7 +22,12 @@ struct given {
 int given_read_task(struct arena *arena, const char *path, struct given *given, struct task_faults *faults,
 	struct error *error);
 
-/* Reads the file that is submitted; the task is there already. */
+/* Reads a file that is submitted to a task in this language, and the directives at its head. */
+int given_read_file(struct arena *arena, const char *language, const char *path, struct submission_file *file,
+	struct directives *directives, struct error *error);
+int given_language(const char *path, const char **language, struct error *error); /* by the ending of its name */
+
+/* The same; the task is there already. */
 int given_read_submission(struct arena *arena, const char *path, struct given *given, struct error *error);
 
 #endif

@@ -1,35 +1,21 @@
-/* podium: what a participant does with leaderboards from a terminal. docs/podium.md is its manual. */
+/* podium: what a participant does with leaderboards from a terminal. docs/podium.md is its manual; commands.c has the table
+ * of commands. */
+#include "cli/podium/command.h"
 #include "cli/podium/podium.h"
 
 #include "lib/buffer.h"
 #include "lib/log.h"
-#include "lib/scope.h"
+#include "lib/nearest.h"
 #include "lib/text.h"
 
+#include <sodium.h>
 #include <string.h>
-
-static const struct command {
-	const char *name;
-	podium_command *run;
-	const char *help;      /* the whole text of its --help */
-	const char *meaning;
-} COMMANDS[] = {
-	{ "check", check_command, check_help, "run a submission on this machine as the server would" },
-};
-
-int podium_complain(const struct error *error, int code)
-{
-	cleanup_buffer struct buffer line = {0};
-	text_append_printable(&line, error->text);
-	fprintf(stderr, "podium: %s\n", buffer_string(&line));
-	return code;
-}
 
 static int help(void)
 {
 	puts("Usage: podium COMMAND [ARGUMENTS]\n\nCommands; `podium COMMAND --help` explains each:\n");
-	for (size_t i = 0; i < COUNT(COMMANDS); i++)
-		printf("  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].meaning);
+	for (const struct command *command = COMMANDS; command->name; command++)
+		printf("  %-10s %s\n", command->name, command->meaning);
 	puts("\n  --help, --version");
 	return podium_done;
 }
@@ -42,26 +28,52 @@ static bool asks_for_help(int argc, char **argv)
 	return false;
 }
 
+static int explain(const struct command *command)
+{
+	cleanup_buffer struct buffer text = {0};
+	command_help(&text, command);
+	fputs(text.data, stdout);
+	return podium_done;
+}
+
+static int refuse_command(struct arena *arena, const char *name)
+{
+	const char *names[64], *near = NULL;
+	struct error error = {0};
+	size_t count = 0;
+	for (const struct command *command = COMMANDS; command->name; command++)
+		names[count++] = command->name;
+	size_t found = nearest_names(arena, name, names, count, &near, 1);
+	fail(&error, ERROR_INPUT, "There is no command \"%.80s\"%s%s%s; podium --help lists them.", name, found ? "; \"" : "",
+		found ? near : "", found ? "\" is one" : "");
+	return podium_complain(&error, podium_misused);
+}
+
 static int run_command(int argc, char **argv)
 {
+	cleanup_arena struct arena *arena = arena_new();
+	const struct command *command = command_find(argv[0]);
 	struct error error = {0};
-	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
-		if (strcmp(COMMANDS[i].name, argv[0]) != 0)
-			continue;
-		if (!asks_for_help(argc, argv))
-			return COMMANDS[i].run(argc, argv);
-		fputs(COMMANDS[i].help, stdout);
-		return podium_done;
-	}
-	fail(&error, ERROR_INPUT, "There is no command \"%.80s\"; podium --help lists them.", argv[0]);
-	return podium_complain(&error, podium_misused);
+	struct call call;
+	if (!command)
+		return refuse_command(arena, argv[0]);
+	if (asks_for_help(argc, argv))
+		return explain(command);
+	if (call_read(arena, command, argc, argv, &call, &error))
+		return podium_complain(&error, podium_misused);
+	return command->run(&call);
 }
 
 static int run(int argc, char **argv)
 {
+	struct error error = {0};
 	if (argc < 2) {
 		fputs("Usage: podium COMMAND [ARGUMENTS]; podium --help lists the commands.\n", stderr);
 		return podium_misused;
+	}
+	if (sodium_init() < 0) {
+		fail(&error, ERROR_SYSTEM, "The system gives no random numbers.");
+		return podium_complain(&error, podium_cannot);
 	}
 	if (strcmp(argv[1], "--help") == 0)
 		return help();

@@ -1,5 +1,4 @@
-/* What the commands of podium share. A command gets its own name as argv[0] and its arguments after it, prints what it
- * found on stdout and what went wrong on stderr, and returns the exit code. */
+/* How every command of podium ends. */
 #ifndef PODIUM_CLI_PODIUM_PODIUM_H
 #define PODIUM_CLI_PODIUM_PODIUM_H
 
@@ -7,13 +6,9 @@
 
 #include <stdio.h>
 
-/* Exit codes. A job's verdict has its own, which the table in verdict.c gives; a signal ends with 128 and its number. */
-enum { podium_done = 0, podium_failed = 1, podium_misused = 2, podium_cannot = 3 };
-
-typedef int podium_command(int argc, char **argv);
-
-podium_command check_command;  /* check.c */
-extern const char check_help[];
+/* Exit codes, which docs/podium.md explains. A job's verdict has its own, which the table in verdicts.c gives; a signal ends
+ * with 128 and its number. */
+enum { podium_done = 0, podium_failed = 1, podium_misused = 2, podium_cannot = 3, podium_denied = 4, podium_unreachable = 5 };
 
 /* Prints the error's sentence on stderr, in which nothing can steer the terminal, and returns `code`. */
 int podium_complain(const struct error *error, int code);

@@ -1,8 +1,12 @@
 #include "cli/podium/print.h"
 
+#include "cli/podium/display.h"
+#include "cli/podium/podium.h"
 #include "lib/text.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* More than anybody reads of one line. */
 enum { most_line_bytes = 1000 };
@@ -55,7 +59,43 @@ void print_fact(struct buffer *out, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
-	buffer_printf(out, "  %-11s", name);
+	cleanup_buffer struct buffer heading = {0};
+	text_append_printable(&heading, name);
+	buffer_printf(out, "  %-10s ", buffer_string(&heading));
 	text_append_printable(out, value);
 	buffer_byte(out, '\n');
+}
+
+void print_text(struct buffer *out, const char *indent, const char *text)
+{
+	for (; *text; text += *text == '\n') {
+		size_t length = strcspn(text, "\n");
+		print_line(out, indent, text, length);
+		text += length;
+	}
+}
+
+void print_table(struct buffer *out, struct table *table)
+{
+	table->most_width = display_columns(STDOUT_FILENO);
+	table_write(out, table, "  ");
+}
+
+int print_json(const json_t *json)
+{
+	json_dumpf(json, stdout, JSON_INDENT(1) | (isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0));
+	putchar('\n');
+	return podium_done;
+}
+
+int print_file(const char *bytes, size_t length)
+{
+	cleanup_buffer struct buffer text = {0};
+	if (!isatty(STDOUT_FILENO)) {
+		fwrite(bytes, 1, length, stdout);
+		return podium_done;
+	}
+	print_text(&text, "", bytes);
+	fputs(buffer_string(&text), stdout);
+	return podium_done;
 }

@@ -1,43 +1,31 @@
 #include "cli/podium/progress.h"
 
-#include "lib/buffer.h"
+#include "cli/podium/display.h"
 #include "lib/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
-
-static bool is_terminal(void)
-{
-	const char *kind = getenv("TERM");
-	return isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
-}
 
 struct progress progress_begin(bool only_terminal)
 {
-	bool rewrites = is_terminal();
+	bool rewrites = display_is_terminal(STDERR_FILENO);
 	return (struct progress){ .rewrites = rewrites, .is_silent = only_terminal && !rewrites };
 }
 
-/* As much as fits on a line: one that wraps could not be rewritten. */
-static int most_columns(void)
+/* One that wraps could not be rewritten. */
+static void write_cut(const char *line)
 {
-	struct winsize size;
-	bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-	return known ? size.ws_col - 1 : 79;
+	size_t columns = display_columns(STDERR_FILENO);
+	fprintf(stderr, "%.*s", (int)display_prefix(line, columns ? columns - 1 : 79), line);
 }
 
-/* Bytes of the first `columns` characters. */
-static int prefix(const char *text, int columns)
+static void clear(struct progress *progress)
 {
-	int bytes = 0;
-	for (; text[bytes]; bytes++)
-		if ((text[bytes] & 0xc0) != 0x80 && columns-- == 0)
-			break;
-	return bytes;
+	if (progress->rewrites && progress->lines)
+		fputs(progress->lines > 1 ? "\x1b[J" : "\x1b[K", stderr);
+	progress->lines = 0;
 }
 
 void progress_say(struct progress *progress, const char *format, ...)
@@ -52,16 +40,60 @@ void progress_say(struct progress *progress, const char *format, ...)
 	snprintf(progress->shown, sizeof progress->shown, "%s", text);
 	cleanup_buffer struct buffer line = {0};
 	text_append_printable(&line, text);
-	/* The cursor goes back, so that what podium-run logs in between does not stand behind it. */
-	if (progress->rewrites)
-		fprintf(stderr, "\x1b[K%.*s\r", prefix(buffer_string(&line), most_columns()), buffer_string(&line));
-	else
+	if (!progress->rewrites) {
 		fprintf(stderr, "%s\n", buffer_string(&line));
+		return;
+	}
+	/* The cursor goes back, so that what podium-run logs in between does not stand behind it. */
+	fputs(progress->lines > 1 ? "\x1b[J" : "\x1b[K", stderr);
+	write_cut(buffer_string(&line));
+	fputs("\r", stderr);
+	progress->lines = 1;
+}
+
+void progress_show(struct progress *progress, const char *const *lines, size_t count)
+{
+	if (!progress->rewrites || !count)
+		return;
+	count = count > progress_most_lines ? progress_most_lines : count;
+	fputs("\x1b[J", stderr);
+	for (size_t i = 0; i < count; i++) {
+		write_cut(lines[i]);
+		fputs(i + 1 < count ? "\n" : "\r", stderr);
+	}
+	if (count > 1)
+		fprintf(stderr, "\x1b[%zuA", count - 1);
+	progress->lines = count;
+	progress->shown[0] = '\0';
+}
+
+void progress_keep(struct progress *progress, const char *format, ...)
+{
+	cleanup_buffer struct buffer line = {0};
+	char text[1024];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (progress->is_silent)
+		return;
+	progress_end(progress);
+	text_append_printable(&line, text);
+	fprintf(stderr, "%s\n", buffer_string(&line));
 }
 
 void progress_end(struct progress *progress)
 {
-	if (progress->rewrites && progress->shown[0])
-		fputs("\x1b[K", stderr);
+	clear(progress);
 	progress->shown[0] = '\0';
+}
+
+void progress_bar(struct buffer *out, long long done, long long all)
+{
+	enum { width = 20 };
+	long long full = all <= 0 || done <= 0 ? 0 : done >= all ? width : done * width / all;
+	buffer_byte(out, '[');
+	for (int i = 0; i < width; i++)
+		buffer_byte(out, i < full ? '#' : '-');
+	buffer_byte(out, ']');
 }

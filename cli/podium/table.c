@@ -1,5 +1,6 @@
 #include "cli/podium/table.h"
 
+#include "cli/podium/display.h"
 #include "lib/text.h"
 
 #include <string.h>
@@ -24,25 +25,40 @@ void table_add(struct table *table, const char *const *cells)
 	}
 }
 
-/* Characters, each as wide as one column. */
-static size_t width_of(const char *text)
-{
-	size_t width = 0;
-	for (; *text; text++)
-		width += (*text & 0xc0) != 0x80;
-	return width;
-}
-
 /* 0: no row has anything in it. */
 static size_t column_width(const struct table *table, size_t column)
 {
 	size_t widest = 0;
 	for (size_t i = 0; i < table->row_count; i++) {
-		size_t width = width_of(table->rows[i][column]);
+		size_t width = display_width(table->rows[i][column]);
 		widest = width > widest ? width : widest;
 	}
-	size_t heading = width_of(table->columns[column].heading);
+	size_t heading = display_width(table->columns[column].heading);
 	return widest && widest < heading ? heading : widest;
+}
+
+enum { least_width = 6, gap = 2 };
+
+static size_t whole_width(const struct table *table, const size_t *widths, size_t indent)
+{
+	size_t whole = indent;
+	for (size_t i = 0, shown = 0; i < table->column_count; i++)
+		whole += widths[i] ? widths[i] + (shown++ ? gap : 0) : 0;
+	return whole;
+}
+
+/* Numbers are never cut: they would be other numbers. */
+static void make_fit(const struct table *table, size_t *widths, size_t indent)
+{
+	while (table->most_width && whole_width(table, widths, indent) > table->most_width) {
+		size_t widest = table->column_count;
+		for (size_t i = 0; i < table->column_count; i++)
+			if (!table->columns[i].is_number && widths[i] > least_width && (widest == table->column_count || widths[i] > widths[widest]))
+				widest = i;
+		if (widest == table->column_count)
+			return;
+		widths[widest]--;
+	}
 }
 
 static void write_row(struct buffer *out, const struct table *table, const size_t *widths, const char *const *cells,
@@ -53,11 +69,13 @@ static void write_row(struct buffer *out, const struct table *table, const size_
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (!widths[i])
 			continue;
-		size_t blank = widths[i] - width_of(cells[i]);
+		cleanup_buffer struct buffer cell = {0};
+		display_append(&cell, cells[i], widths[i]);
+		size_t blank = widths[i] - display_width(buffer_string(&cell));
 		bool is_number = table->columns[i].is_number;
-		if (*cells[i])
-			buffer_printf(out, "%*s%s", (int)(owed + (is_number ? blank : 0)), "", cells[i]);
-		owed = *cells[i] ? (is_number ? 0 : blank) + 2 : owed + widths[i] + 2;
+		if (cell.length)
+			buffer_printf(out, "%*s%s", (int)(owed + (is_number ? blank : 0)), "", cell.data);
+		owed = cell.length ? (is_number ? 0 : blank) + gap : owed + widths[i] + gap;
 	}
 	buffer_byte(out, '\n');
 }
@@ -70,6 +88,7 @@ void table_write(struct buffer *out, const struct table *table, const char *inde
 		widths[i] = column_width(table, i);
 		headings[i] = table->columns[i].heading;
 	}
+	make_fit(table, widths, strlen(indent));
 	write_row(out, table, widths, headings, indent);
 	for (size_t i = 0; i < table->row_count; i++)
 		write_row(out, table, widths, table->rows[i], indent);

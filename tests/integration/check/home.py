@@ -88,13 +88,16 @@ for line in (folder / "says").read_text().splitlines():
 """
 
 
-def task(name="small", definition=TASK, harness=HARNESS):
+def task(name="small", definition=TASK, harness=HARNESS, more=()):
+	"""`more`: texts of further files by their names."""
 	folder = scratch / "tasks" / name
 	if not folder.exists():
 		folder.mkdir(parents=True)
 		(folder / "task.yml").write_text(definition)
 		(folder / "reference.py").write_text(REFERENCE)
 		(folder / "eval.py").write_text(harness)
+		for path, text in dict(more).items():
+			(folder / path).write_text(text)
 	return folder
 
 

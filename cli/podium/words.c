@@ -1,0 +1,77 @@
+#include "cli/podium/words.h"
+
+#include "cli/podium/api.h"
+#include "lib/buffer.h"
+#include "lib/format.h"
+#include "lib/wait.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Milliseconds since 1970, -1 for what is no time. */
+static int64_t time_ms(const char *text)
+{
+	char minutes[20]; /* what parse_utc takes has no fractions of a second */
+	int64_t ms;
+	if (strlen(text) < 19 || text[10] != 'T')
+		return -1;
+	memcpy(minutes, text, 19);
+	minutes[19] = '\0';
+	return parse_utc(minutes, &ms) ? -1 : ms;
+}
+
+const char *words_time(struct arena *arena, const json_t *object, const char *key)
+{
+	format_text text;
+	const char *given = words_text(arena, object, key);
+	int64_t ms = given ? time_ms(given) : -1;
+	if (ms < 0)
+		return given;
+	format_utc(text, ms);
+	return arena_strdup(arena, text);
+}
+
+const char *words_until(struct arena *arena, const json_t *object, const char *key)
+{
+	int64_t ms = time_ms(member_text(object, key));
+	double left = (double)(ms - now_ms());
+	return ms < 0 ? NULL : wait_words(arena, left < 0 ? 0 : left);
+}
+
+const char *words_duration(struct arena *arena, const json_t *object, const char *key)
+{
+	format_text text;
+	format_duration_ns(text, member_real(object, key));
+	return *text ? arena_strdup(arena, text) : NULL;
+}
+
+const char *words_count(struct arena *arena, const json_t *object, const char *key)
+{
+	double count = member_real(object, key);
+	return isnan(count) ? NULL : arena_printf(arena, "%.0f", count);
+}
+
+const char *words_share(struct arena *arena, const json_t *object, const char *key)
+{
+	double share = member_real(object, key);
+	return isnan(share) ? NULL : arena_printf(arena, "%.1f %%", 100 * share);
+}
+
+const char *words_list(struct arena *arena, const json_t *object, const char *key)
+{
+	struct buffer text = {0};
+	size_t i;
+	json_t *item;
+	json_array_foreach(json_object_get(object, key), i, item)
+		if (json_is_string(item))
+			buffer_printf(&text, "%s%s", text.length ? ", " : "", json_string_value(item));
+	const char *words = text.length ? arena_strdup(arena, text.data) : NULL;
+	buffer_free(&text);
+	return words;
+}
+
+const char *words_text(struct arena *arena, const json_t *object, const char *key)
+{
+	const char *text = member_text(object, key);
+	return *text ? arena_strdup(arena, text) : NULL;
+}

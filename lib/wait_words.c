@@ -1,0 +1,22 @@
+/* Apart from the rest of wait.h, so that programs without a database can say it too. */
+#include "lib/wait.h"
+
+#include <math.h>
+
+const char *wait_words(struct arena *arena, double start_ms)
+{
+	enum { second = 1000, minute = 60 * second, hour = 60 * minute, soon = 5 * second, step = 10 };
+	if (isnan(start_ms))
+		return NULL;
+	if (start_ms <= soon)
+		return "at any moment";
+	if (start_ms <= 50 * second)
+		return arena_printf(arena, "in about %lld s", (long long)ceil(start_ms / (step * second)) * step);
+	if (start_ms <= 59 * minute)
+		return arena_printf(arena, "in about %lld min", (long long)ceil(start_ms / minute));
+	if (start_ms > 24.0 * hour)
+		return "in more than a day";
+	long long minutes = (long long)ceil(start_ms / (step * minute)) * step;
+	return minutes % 60 ? arena_printf(arena, "in about %lld h %lld min", minutes / 60, minutes % 60)
+		: arena_printf(arena, "in about %lld h", minutes / 60);
+}

@@ -1,0 +1,98 @@
+/* Zips that are made of what is kept as gzip. */
+#include "lib/zip_pack.h"
+
+#include "lib/gzip.h"
+#include "lib/scope.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zip.h>
+
+static struct error error;
+
+static void add(struct zip_pack *zip, const char *name, const void *bytes, size_t length)
+{
+	cleanup_buffer struct buffer gzip = {0};
+	assert_int_equal(gzip_pack(bytes, length, &gzip, &error), 0);
+	assert_int_equal(zip_pack_gzip(zip, name, gzip.data, gzip.length, &error), 0);
+}
+
+/* What libzip reads of it, checksum and all. */
+static void assert_holds(zip_t *archive, const char *name, const void *bytes, size_t length)
+{
+	cleanup_free char *got = malloc(length + 1);
+	zip_file_t *file = zip_fopen(archive, name, 0);
+	assert_non_null(file);
+	assert_int_equal(zip_fread(file, got, length + 1), length);
+	assert_int_equal(zip_fclose(file), 0);
+	assert_memory_equal(got, bytes, length);
+}
+
+static zip_t *read_zip(const struct buffer *packed, size_t from)
+{
+	zip_error_t reason;
+	zip_source_t *source = zip_source_buffer_create(packed->data + from, packed->length - from, 0, &reason);
+	zip_t *archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &reason);
+	assert_non_null(archive);
+	return archive;
+}
+
+static void files_are_taken_over_as_they_were_packed(void **state)
+{
+	(void)state;
+	enum { many = 300000 };
+	cleanup_free char *long_one = malloc(many);
+	for (int i = 0; i < many; i++)
+		long_one[i] = (char)(i * 7 ^ i >> 8);
+	cleanup_buffer struct buffer packed = {0};
+	buffer_text(&packed, "before"); /* places count from where the zip begins */
+	struct zip_pack zip = { .out = &packed };
+	add(&zip, "profile-1.ncu-rep", long_one, many);
+	add(&zip, "empty", "", 0);
+	add(&zip, "small.txt", "hello", 5);
+	zip_pack_end(&zip);
+	zip_t *archive = read_zip(&packed, strlen("before"));
+	assert_int_equal(zip_get_num_entries(archive, 0), 3);
+	assert_holds(archive, "profile-1.ncu-rep", long_one, many);
+	assert_holds(archive, "empty", "", 0);
+	assert_holds(archive, "small.txt", "hello", 5);
+	zip_discard(archive);
+}
+
+static void a_zip_without_files_is_one(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer packed = {0};
+	struct zip_pack zip = { .out = &packed };
+	zip_pack_end(&zip);
+	zip_t *archive = read_zip(&packed, 0);
+	assert_int_equal(zip_get_num_entries(archive, 0), 0);
+	zip_discard(archive);
+}
+
+static void what_is_no_gzip_of_ours_is_refused(void **state)
+{
+	(void)state;
+	static const unsigned char named[] = "\x1f\x8b\x08\x08 and a name in its head, behind flags";
+	cleanup_buffer struct buffer packed = {0};
+	struct zip_pack zip = { .out = &packed };
+	assert_int_equal(zip_pack_gzip(&zip, "x", "no gzip at all, but long enough", 30, &error), ERROR_SYSTEM);
+	assert_int_equal(zip_pack_gzip(&zip, "x", "\x1f\x8b\x08", 3, &error), ERROR_SYSTEM);
+	assert_int_equal(zip_pack_gzip(&zip, "x", named, sizeof named, &error), ERROR_SYSTEM);
+	assert_int_equal(packed.length, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_are_taken_over_as_they_were_packed),
+		cmocka_unit_test(a_zip_without_files_is_one),
+		cmocka_unit_test(what_is_no_gzip_of_ours_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
