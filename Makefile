@@ -18,7 +18,7 @@ override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
 # Only what speaks with the web needs libcurl.
 CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)
-WEB_LIBS := -Wl,--as-needed -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
+WEB_LIBS := $(CURL) -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
 # What a clang of another year warns about is no reason not to fuzz; gcc has the word on warnings.
@@ -176,13 +176,13 @@ $(B)/tests/unit/libcuda.so.1: tests/lib/pretend_cuda.c tests/lib/pretend_cuda.h 
 	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< -lpthread
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(CURL) $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
 
 # libFuzzer brings the main.
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libhooks.a $(B)/libpodium.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(CURL) $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
