@@ -12,7 +12,7 @@ from instance import ROOT, Instance  # noqa: E402
 from small_task import TASK, case, done, make_board, source_of, submit_source, task_zip, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-site = Instance(pretends=True)
+site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
 sql = site.sql
 PASSWORD = "a long password"
 
@@ -49,7 +49,7 @@ def hidden(name):
 NAMED = {
 	"submission": "SELECT MIN(id) FROM submissions", "worker": "SELECT name FROM workers LIMIT 1", "device": "SELECT uuid FROM gpus ORDER BY uuid LIMIT 1",
 	"invite": "SELECT MAX(id) FROM invites", "announcement": "SELECT MAX(id) FROM announcements", "rejudging": "SELECT MAX(id) FROM rejudgings",
-	"set": "SELECT MAX(id) FROM uploads", "path": hidden("set"), "plan": hidden("plan"),
+	"hook": "SELECT MAX(id) FROM webhooks", "set": "SELECT MAX(id) FROM uploads", "path": hidden("set"), "plan": hidden("plan"),
 }
 
 
@@ -80,6 +80,8 @@ USERS = "/admin/users", "/admin/users"
 WHOLE, ITS_DEVICE = [("worker", "{worker}"), ("device", "")], [("worker", "{worker}"), ("device", "{device}")]
 RESULT = [("submission", "{submission}"), ("gpu", "H200")]
 YES = [("confirm", "yes")]
+HOOK = "/admin/hooks/*", "/admin/hooks/{hook}"
+A_HOOK = [("address", "https://chat.example.org/room"), ("form", "json"), ("event", "ended")]
 B200 = [("gpu", "B200"), ("accepting", "1")]  # which no worker has, so that what is tried there waits
 DEEDS = [
 	("/admin/leaderboards/new", "/admin/leaderboards/new", [("name", "club"), *B200], "leaderboard.create", "club", "Created for B200; deadline: none; 2 files.",
@@ -102,6 +104,16 @@ DEEDS = [
 	("/admin/invites", "/admin/invites", [("action", "revoke"), ("invite", "{invite}"), *YES], "invite.revoke", "invite {invite}", "for club, twin: for my class"),
 	(*PUBLISHING, [("action", "publish")], "leaderboard.publish", "club", "visibility: public, was closed"),
 	("/admin/sets/*", "/admin/sets/{set}", [("set", "{path}"), ("plan", "{plan}")], "leaderboard.create", "of-set", "Created for H200"),
+
+	("/admin/leaderboard/*/hooks", "/admin/leaderboard/club/hooks", [("name", "room"), *A_HOOK], "webhook.create", "club", "room: "),
+	("/admin/hooks", "/admin/hooks", [("name", "hall"), *A_HOOK], "webhook.create", "the whole site", "hall: "),
+	(*HOOK, [("action", "test")], "webhook.test", "the whole site", "hall (https://chat.example.org/"),
+	(*HOOK, [("action", "pause"), *YES], "webhook.pause", "the whole site", "hears of nothing until it is resumed"),
+	(*HOOK, [("action", "resume")], "webhook.resume", "the whole site", "hears again"),
+	(*HOOK, [("action", "change"), ("name", "lobby"), ("event", "record")], "webhook.change", "the whole site", "is named lobby and hears of "),
+	(*HOOK, [("action", "delete"), ("name", "lobby"), ("confirm", "lobby")], "webhook.delete", "the whole site", "is gone"),
+	("/admin/intake", "/admin/intake", [("action", "stop"), *YES], "intake.stop", "the whole site", "takes no submissions"),
+	("/admin/intake", "/admin/intake", [("action", "start")], "intake.start", "the whole site", "takes submissions again"),
 
 	(*WORKERS, [("action", "drain"), *WHOLE, *YES], "worker.drain", "{worker}", "takes no jobs; what runs ends first"),
 	(*WORKERS, [("action", "resume"), *WHOLE], "worker.resume", "{worker}", "takes jobs again"),
