@@ -16,8 +16,9 @@ override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I
   -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) freetype2)
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
-WEB_LIBS := -Wl,--as-needed -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
-COMMAND_LIBS := -Wl,--as-needed $(shell pkg-config --libs libcurl)
+# Only what speaks with the web needs libcurl.
+CURL     := $(shell pkg-config --libs libcurl)
+WEB_LIBS := -Wl,--as-needed $(CURL) -lfreetype -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
 # What a clang of another year warns about is no reason not to fuzz; gcc has the word on warnings.
@@ -110,7 +111,7 @@ $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migration
 
 # It goes to machines that have no database, so it asks for no library that it does not call.
 $(B)/podium: $(B)/cli/podium/main.o $(B)/libcommand.a $(B)/libpodium.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(COMMAND_LIBS) $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -Wl,--as-needed $(CURL) $(LIBS) -ldl
 
 # Templates become C before anything in cgi/ is compiled, because pages include their prototypes.
 $(B)/template-compile: templates/compile.c
@@ -170,13 +171,13 @@ $(B)/tests/unit/libcuda.so.1: tests/lib/pretend_cuda.c tests/lib/pretend_cuda.h 
 	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $< -lpthread
 $(TESTS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TESTS): %: %.o $(B)/libpodium.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(COMMAND_LIBS) $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
 
 # libFuzzer brings the main.
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libpodium.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(COMMAND_LIBS) $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
