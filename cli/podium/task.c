@@ -56,22 +56,35 @@ static void plan_files(struct plan *plan, const json_t *task)
 	}
 }
 
+/* A template may be a file of the task as well, or that of two languages. */
+static bool is_planned(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (strcmp(plan->fetches[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 /* Those of the languages that were asked for; without a wish all. */
 static int plan_templates(struct plan *plan, const json_t *task, struct error *error)
 {
 	struct arena *arena = plan->session->arena;
 	const char *wish = call_value(plan->session->call, "language");
-	size_t before = plan->count, i;
+	bool found = !wish;
+	size_t i;
 	json_t *template;
 	json_array_foreach(json_object_get(task, "templates"), i, template) {
 		const char *language = member_text(template, "language");
 		if (wish && strcmp(wish, language) != 0)
 			continue;
+		found = true;
+		if (is_planned(plan, member_text(template, "file_name")))
+			continue;
 		plan->fetches[plan->count++] = (struct fetch){ .path = member_text(template, "file_name"), .digest = "",
 			.address = arena_printf(arena, "/leaderboards/%s/templates/%s",
 				http_escape(arena, plan->leaderboard), http_escape(arena, language)) };
 	}
-	if (wish && plan->count == before)
+	if (!found)
 		return fail(error, ERROR_NOT_FOUND, "%s has no template for %s.", plan->leaderboard, quote(arena, wish));
 	return 0;
 }

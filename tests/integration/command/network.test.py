@@ -292,6 +292,15 @@ def a_server_cannot_write_outside_of_the_folder():
 
 
 @test
+def a_template_that_is_a_file_of_the_task_is_fetched_once():
+	both = [{"language": language, "file_name": "a.py"} for language in ("Python", "Triton")]
+	with Faulty(task_answers(["a.py"], templates=both)) as server:
+		answer = ask(server, "task", "small", "--to", scratch / "once", "--language", "Triton")
+		equal((answer.code, len(server.requests)), (0, 2))
+		ends(ask(server, "task", "small", "--to", scratch / "once", "--language", "CUDA"), 2, 'small has no template for "CUDA".')
+
+
+@test
 def a_file_that_is_not_what_was_announced_is_not_written():
 	with Faulty(task_answers(["a.py"], digest="0" * 64)) as server:
 		ends(ask(server, "task", "small", "--to", scratch / "announced"), 5, "a.py did not arrive as the server described it")
