@@ -337,8 +337,7 @@ def leave_traces():
 		INSERT INTO announcements (text, from_at, until_at, made_by) VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
 		INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, scopes, interval_s, expires_at, user_id)
 			VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'my box', '192.0.2.7', 'podium/1', 'read', 5, UTC_TIMESTAMP(3), {number});
-		INSERT INTO invites (code, created_by) VALUES ('code-that-was-used', NULL);
-		INSERT INTO invite_uses (invite_id, user_id) SELECT MAX(id), {number} FROM invites;
+		INSERT INTO invite_uses (invite_id, user_id) SELECT id, {number} FROM invites WHERE code = 'code-of-ada';
 		INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
 		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
 			(1, 'root-of-all', '192.0.2.2', 'user.role', 'ada', 'role: creator, was participant'), (1, 'root-of-all', '192.0.2.3', 'user.role', 'bob', 'role: creator'),
@@ -369,7 +368,7 @@ def the_export_has_every_submission_with_its_source_and_nothing_of_others():
 	equal([(one["submission"], one["name"], base64.b64decode(one["content_base64"])) for one in data["files"]], [(numbers[0], "profile-1.ncu-rep", b"a profile")])
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
 	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
-	equal([one["code"] for one in data["invite_codes_used"]], ["code-that-was-used"])
+	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
 	equal([(one["code"], one["note"]) for one in data["invites_made"]], [("code-of-ada", "for my class")])
 	equal([one["text"] for one in data["announcements_made"]], ["ada announces"])
