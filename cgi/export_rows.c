@@ -33,6 +33,15 @@ static const struct statement TOKENS = SELECT(struct token_row, TOKEN_COLUMNS,
 	"SELECT name, prefix, scopes, created_at AS created_at_ms, expires_at AS expires_at_ms, used_at AS used_at_ms "
 	"FROM api_tokens WHERE user_id = ? ORDER BY id");
 
+struct terminal_row { const char *kind, *name, *address, *user_agent, *scopes; int64_t created_at_ms, refused; };
+static const struct column TERMINAL_COLUMNS[] = {
+	TEXT(struct terminal_row, kind), TEXT(struct terminal_row, name), TEXT(struct terminal_row, address),
+	TEXT(struct terminal_row, user_agent), TEXT(struct terminal_row, scopes), TIME(struct terminal_row, created_at_ms),
+	INTEGER(struct terminal_row, refused),
+};
+static const struct statement TERMINALS = SELECT(struct terminal_row, TERMINAL_COLUMNS,
+	"SELECT kind, name, address, user_agent, scopes, created_at AS created_at_ms, refused FROM terminals WHERE user_id = ? ORDER BY id");
+
 struct place_row { const char *leaderboard; int64_t version; const char *gpu; int64_t place, submission; double score_ns, score_err_ns; };
 static const struct column PLACE_COLUMNS[] = {
 	TEXT(struct place_row, leaderboard), INTEGER(struct place_row, version), TEXT(struct place_row, gpu), INTEGER(struct place_row, place),
@@ -53,6 +62,11 @@ static const struct column SEAT_COLUMNS[] = { TEXT(struct seat_row, leaderboard)
 static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
 	"SELECT l.name AS leaderboard, m.joined_at AS joined_at_ms FROM leaderboard_members m JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
+
+struct use_row { const char *code; int64_t used_at_ms; };
+static const struct column USE_COLUMNS[] = { TEXT(struct use_row, code), TIME(struct use_row, used_at_ms) };
+static const struct statement USES = SELECT(struct use_row, USE_COLUMNS,
+	"SELECT i.code, a.used_at AS used_at_ms FROM invite_uses a JOIN invites i ON i.id = a.invite_id WHERE a.user_id = ? ORDER BY a.used_at");
 
 struct removal_row { const char *leaderboard; int64_t removed_at_ms; };
 static const struct column REMOVAL_COLUMNS[] = { TEXT(struct removal_row, leaderboard), TIME(struct removal_row, removed_at_ms) };
@@ -154,8 +168,8 @@ static const struct statement DONE_TO = SELECT(struct audit_row, AUDIT_COLUMNS,
 	"WHERE u.id = ? AND a.action LIKE 'user.%' AND COALESCE(a.actor_id <> u.id, TRUE) AND a.at >= u.created_at ORDER BY a.id");
 
 const struct export_section EXPORT_SECTIONS[] = {
-	{ "account", &ACCOUNT }, { "sessions", &SESSIONS }, { "password_links", &LINKS }, { "api_tokens", &TOKENS }, { "places", &PLACES },
-	{ "overtaken", &OVERTAKINGS }, { "seats", &SEATS }, { "removals", &REMOVALS }, { "days", &DAYS }, { "leaderboards_made", &MADE }, { "task_versions_made", &VERSIONS },
+	{ "account", &ACCOUNT }, { "sessions", &SESSIONS }, { "password_links", &LINKS }, { "api_tokens", &TOKENS }, { "terminals", &TERMINALS }, { "places", &PLACES },
+	{ "overtaken", &OVERTAKINGS }, { "seats", &SEATS }, { "invite_codes_used", &USES }, { "removals", &REMOVALS }, { "days", &DAYS }, { "leaderboards_made", &MADE }, { "task_versions_made", &VERSIONS },
 	{ "dry_runs_started", &DRY_RUNS }, { "invites_made", &INVITES }, { "webhooks_made", &WEBHOOKS }, { "announcements_made", &ANNOUNCEMENTS },
 	{ "rejudgings_made", &REJUDGINGS }, { "uploads", &UPLOADS }, { "audit_log_by_you", &DEEDS }, { "audit_log_about_you", &DONE_TO }, {0},
 };

@@ -39,8 +39,8 @@ static int refuse_stranger(struct request *request, const struct call *call)
 	bool has_id = request_header(request, ID), has_bearer = request_header(request, "Authorization");
 	request->status = 401;
 	if (call->scope == TOKEN_ADMIN)
-		return fail(request->error, ERROR_FORBIDDEN, has_bearer ? "Invalid admin token: POPCORN_ADMIN_TOKEN must be an API token of Podium with the scope admin; make one at %s/account/tokens."
-			: "Missing Authorization header: set POPCORN_ADMIN_TOKEN to an API token of Podium with the scope admin; make one at %s/account/tokens.", site);
+		return fail(request->error, ERROR_FORBIDDEN, "%s an API token of Podium with the scope admin; make one at %s/account/tokens.", has_bearer
+			? "Invalid admin token: POPCORN_ADMIN_TOKEN must be" : "Missing Authorization header: set POPCORN_ADMIN_TOKEN to", site);
 	if (has_id || has_bearer)
 		return fail(request->error, ERROR_FORBIDDEN, "Invalid or unauthorized X-Popcorn-Cli-Id: no account is linked to the id in "
 			"~/.popcorn.yaml, or not any more. Log in at %s/device and type the line cli_id of that file to link it.", site);

@@ -63,7 +63,8 @@ static const struct column DEVICE_COLUMNS[] = {
 	REAL(struct device_row, most_delay_s), REAL(struct device_row, mean_delay_s), REAL(struct device_row, runtime_s),
 };
 static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS,
-	"SELECT j.gpu, COUNT(*) AS runs, CAST(SUM(j.verdict = 'passed') AS SIGNED) AS passed, CAST(SUM(j.score_ns IS NOT NULL AND j.verdict = 'passed') AS SIGNED) AS scored, "
+	"SELECT j.gpu, COUNT(*) AS runs, CAST(SUM(j.verdict = 'passed') AS SIGNED) AS passed, "
+	"  CAST(SUM(j.score_ns IS NOT NULL AND j.verdict = 'passed') AS SIGNED) AS scored, "
 	"  MAX(TIMESTAMPDIFF(MICROSECOND, j.queued_at, j.started_at) / 1e6) AS most_delay_s, "
 	"  AVG(TIMESTAMPDIFF(MICROSECOND, j.queued_at, j.started_at) / 1e6) AS mean_delay_s, "
 	"  SUM(TIMESTAMPDIFF(MICROSECOND, j.started_at, j.finished_at) / 1e6) AS runtime_s "
@@ -97,14 +98,15 @@ int popcorn_admin_stats(struct request *request)
 	int64_t is_day = day && strcmp(day, "true") == 0;
 	struct database_answer answers[COUNT(STATS_PARTS)] = {0};
 	const char *name = leaderboard ? leaderboard : "";
-	int rc = database_answers(request->db, request->arena, &STATS, answers, request->error, "isisis", is_day, name, is_day, name, is_day, name);
+	int rc = database_answers(request->db, request->arena, &STATS, answers, request->error, "isisis", is_day, name, is_day, name,
+		is_day, name);
 	if (rc)
 		return rc;
 	const struct totals *totals = answers[0].rows;
 	const struct device_row *devices = answers[1].rows;
 	const struct heavy_row *users = answers[2].rows;
-	json_t *stats = json_pack("{s:I, s:I, s:I}", "num_submissions", (json_int_t)totals->submissions, "sub_waiting", (json_int_t)totals->waiting,
-		"num_users", (json_int_t)totals->users);
+	json_t *stats = json_pack("{s:I, s:I, s:I}", "num_submissions", (json_int_t)totals->submissions,
+		"sub_waiting", (json_int_t)totals->waiting, "num_users", (json_int_t)totals->users);
 	for (size_t i = 0; i < answers[1].count; i++)
 		put_device(request->arena, stats, &devices[i]);
 	if (!is_day)

@@ -36,8 +36,8 @@ int popcorn_admin_board_delete(struct request *request)
 	if (!rc)
 		rc = database_row(request->db, request->arena, &COUNT_SUBMISSIONS, &row, request->error, "i", leaderboard.id);
 	if (!rc && row.submissions && !forced)
-		return fail(request->error, ERROR_INPUT, "Could not delete leaderboard `%s` with %lld existing submissions; --force deletes them as well.",
-			leaderboard.name, (long long)row.submissions);
+		return fail(request->error, ERROR_INPUT, "Could not delete leaderboard `%s` with %lld existing submissions; --force deletes "
+			"them as well.", leaderboard.name, (long long)row.submissions);
 	if (!rc)
 		rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
 	return rc ? rc : popcorn_ok(request, json_pack("{s:s, s:b}", "leaderboard", leaderboard.name, "force", forced));
@@ -68,7 +68,8 @@ int popcorn_admin_visibility(struct request *request)
 struct id_row { int64_t id; };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement SUBMISSIONS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT id FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND NOT dry_run ORDER BY id DESC LIMIT ? OFFSET ?");
+	"SELECT id FROM submissions FORCE INDEX (submissions_leaderboard) WHERE leaderboard_id = ? AND NOT dry_run "
+	"ORDER BY id DESC LIMIT ? OFFSET ?");
 
 int popcorn_admin_board_submissions(struct request *request)
 {
@@ -167,7 +168,8 @@ int popcorn_admin_quota_set(struct request *request)
 		return no_category(request);
 	/* With us 0 is no limit; to take none, a leaderboard is closed. */
 	if (most < 1)
-		return fail(request->error, ERROR_INPUT, "max_submissions_per_hour must be a whole number from 1 on; to take none, close the leaderboard.");
+		return fail(request->error, ERROR_INPUT, "max_submissions_per_hour must be a whole number from 1 on; to take none, close the "
+			"leaderboard.");
 	return set_quotas(request, &leaderboard, category, most);
 }
 

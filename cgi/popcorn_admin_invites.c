@@ -46,7 +46,8 @@ static int read_names(struct request *request, struct invite_request *order)
 
 int popcorn_admin_invites_make(struct request *request)
 {
-	struct invite_request order = { .note = "popcorn-cli", .most_uses = 1, .expires_at_ms = TIME_NULL, .may_all = request->viewer.role == ROLE_ADMIN };
+	struct invite_request order = { .note = "popcorn-cli", .most_uses = 1, .expires_at_ms = TIME_NULL,
+		.may_all = request->viewer.role == ROLE_ADMIN };
 	struct making making = { .request = request, .order = &order };
 	int rc = read_names(request, &order);
 	if (!rc)
@@ -77,10 +78,11 @@ static const struct column CODE_COLUMNS[] = {
 #define CODES "SELECT i.id, i.uses, i.created_at AS created_at_ms, " \
 	"  (SELECT MIN(a.used_at) FROM invite_uses a WHERE a.invite_id = i.id) AS claimed_at_ms, " \
 	"  (SELECT MIN(a.user_id) FROM invite_uses a WHERE a.invite_id = i.id) AS user_id, i.code, " \
-	"  (SELECT GROUP_CONCAT(u.name ORDER BY a.used_at SEPARATOR ', ') FROM invite_uses a JOIN users u ON u.id = a.user_id WHERE a.invite_id = i.id) AS users "
+	"  (SELECT GROUP_CONCAT(u.name ORDER BY a.used_at SEPARATOR ', ') FROM invite_uses a JOIN users u ON u.id = a.user_id " \
+	"     WHERE a.invite_id = i.id) AS users "
 static const struct statement OF_BOARD = SELECT(struct code_row, CODE_COLUMNS,
-	CODES "FROM invite_leaderboards b JOIN invites i ON i.id = b.invite_id WHERE b.leaderboard_id = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by) "
-	"ORDER BY i.id");
+	CODES "FROM invite_leaderboards b JOIN invites i ON i.id = b.invite_id "
+	"WHERE b.leaderboard_id = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by) ORDER BY i.id");
 static const struct statement BY_CODE = SELECT(struct code_row, CODE_COLUMNS,
 	CODES "FROM invites i WHERE i.code = ? AND i.revoked_at IS NULL AND ? IN (0, i.created_by)");
 

@@ -32,7 +32,8 @@ static int read_folder(struct request *request, struct update *update)
 		.planner = { .actor = popcorn_actor(request), .may_change_all = request->viewer.role == ROLE_ADMIN } };
 	if (!*folder)
 		return fail(request->error, ERROR_INPUT, "This server has no folder of problems: its setting `problems` is empty. Upload the set "
-			"as a zip at %s/admin/sets/new, or a single task at %s/admin/leaderboards/new.", request->config->public_url, request->config->public_url);
+			"as a zip at %s/admin/sets/new, or a single task at %s/admin/leaderboards/new.", request->config->public_url,
+			request->config->public_url);
 	int rc = api_text(request, "visibility", &update->visibility);
 	if (!rc)
 		rc = fileset_from_folder(&update->files, folder, request->error);
@@ -173,14 +174,16 @@ int popcorn_admin_update_problems(struct request *request)
 	if (!rc && taken)
 		return popcorn_ok(request, answer);
 	json_decref(answer);
-	return rc ? rc : fail(request->error, ERROR_NOT_FOUND, "The folder of problems has no set%s%s.", set ? " named " : "", set ? quote(request->arena, set) : "");
+	return rc ? rc : fail(request->error, ERROR_NOT_FOUND, "The folder of problems has no set%s%s.", set ? " named " : "",
+		set ? quote(request->arena, set) : "");
 }
 
 /* ---- one task, for trying it out ---- */
 
 static bool is_plain_path(const char *path)
 {
-	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/")];
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, plain)];
 }
 
 /* The folder that has it: the top, or `problems` as in the repositories of the field. NULL: none has. */
@@ -202,8 +205,8 @@ static int add_set(struct update *update, const char *place, const char *directo
 	format_text deadline;
 	format_utc(deadline, now_ms() + INT64_C(365) * 86400 * 1000);
 	*path = arena_printf(request->arena, "%s.podium-dev.yaml", place);
-	const char *text = arena_printf(request->arena, "name: dev\nproblems:\n  - {directory: \"%s\", name: \"%s\", deadline: \"%.16s\"}\n", directory,
-		name, deadline);
+	const char *text = arena_printf(request->arena, "name: dev\nproblems:\n  - {directory: \"%s\", name: \"%s\", deadline: \"%.16s\"}\n",
+		directory, name, deadline);
 	return fileset_add(&update->files, *path, text, strlen(text), request->error);
 }
 
@@ -230,7 +233,8 @@ int popcorn_admin_board_create(struct request *request)
 		return rc;
 	const char *place = is_plain_path(directory) ? place_of(&update, directory) : NULL;
 	if (!place)
-		return fail(request->error, ERROR_INPUT, "Invalid problem directory: the folder of problems has no task %s.", quote(request->arena, directory));
+		return fail(request->error, ERROR_INPUT, "Invalid problem directory: the folder of problems has no task %s.",
+			quote(request->arena, directory));
 	const char *slash = strrchr(directory, '/'), *name = arena_printf(request->arena, "%s-dev", slash ? slash + 1 : directory);
 	rc = add_set(&update, place, directory, name, &path);
 	begin(&update);

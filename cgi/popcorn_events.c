@@ -1,6 +1,6 @@
 #include "cgi/popcorn_events.h"
 
-#include "cgi/popcorn_result.h"
+#include "cgi/popcorn_report.h"
 #include "lib/job.h"
 
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static const struct column PROGRESS_COLUMNS[] = {
 	TEXT(struct popcorn_progress, gpu), TEXT(struct popcorn_progress, progress),
 };
 static const struct statement PROGRESS = SELECT(struct popcorn_progress, PROGRESS_COLUMNS,
-	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.state = 'queued' AS queued, j.gpu, j.progress "
+	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " SQL_IS_STOPPING("j") " AS `open`, j.state = 'queued' AS queued, "
+	"  j.gpu, j.progress "
 	"FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked STRAIGHT_JOIN jobs j ON j.submission_id = asked.id");
 
 int popcorn_progress_read(struct database *db, struct arena *arena, const char *ids, struct popcorn_progress **rows, size_t *count,
@@ -85,8 +86,8 @@ struct popcorn_summary popcorn_progress_sum(struct arena *arena, const struct po
 		if (!row->open || summary.phase == POPCORN_RUNNING)
 			continue;
 		summary.phase = row->queued ? POPCORN_QUEUED : POPCORN_RUNNING;
-		summary.words = row->queued ? arena_printf(arena, "submission %lld waits for %s", (long long)submission_id, row->gpu)
-			: arena_printf(arena, "submission %lld runs on %s%s%s", (long long)submission_id, row->gpu, *row->progress ? ": " : "", row->progress);
+		summary.words = arena_printf(arena, "submission %lld %s %s%s%s", (long long)submission_id, row->queued ? "waits for" : "runs on",
+			row->gpu, *row->progress ? ": " : "", row->progress);
 	}
 	return summary;
 }

@@ -75,8 +75,10 @@ json_t *popcorn_queue(const struct popcorn_result *result);
 /* The list `runs` of a submission that is asked for. */
 json_t *popcorn_runs(const struct popcorn_result *result);
 
-/* The list `results` of the end of a stream, and its `reports`: one text for each job. */
-int popcorn_results(struct database *db, struct arena *arena, const struct config *config, const struct popcorn_result *result,
-	json_t **results, json_t **reports, struct error *error);
+/* What a stage found, with the keys that a harness of the field writes; numbers are texts there, but for the counts. */
+json_t *popcorn_stage_result(const struct popcorn_stage *stage);
+const char *popcorn_stage_mode(const struct popcorn_stage *stage); /* NULL: it compiles */
+bool popcorn_has_passed(const char *verdict);                  /* NULL: not yet */
+json_t *popcorn_base64(const void *bytes, size_t length);
 
 #endif

@@ -321,6 +321,9 @@ def leave_traces():
 		INSERT INTO webhook_events (event, data) VALUES ('job', '{{"user": "ada"}}'), ('record', '{{"user": "bob", "user_before": "ada"}}'), ('job', '{{"user": "bob"}}');
 		INSERT INTO webhook_deliveries (webhook_id, event_id, state) SELECT 987654, id, 'waiting' FROM webhook_events;
 		INSERT INTO announcements (text, from_at, until_at, made_by) VALUES ('ada announces', UTC_TIMESTAMP(3) - INTERVAL 2 DAY, UTC_TIMESTAMP(3) - INTERVAL 1 DAY, 'ada');
+		INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, scopes, interval_s, expires_at, user_id)
+			VALUES ('podium', UNHEX(SHA2('x', 256)), 'podium_x', 'BCDFGHJK', 'my box', '192.0.2.7', 'podium/1', 'read', 5, UTC_TIMESTAMP(3), {number});
+		INSERT INTO invite_uses (invite_id, user_id) SELECT id, {number} FROM invites WHERE code = 'code-of-ada';
 		INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES (UNHEX(SHA2('link', 256)), {number}, 'ada', UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
 		INSERT INTO audit_log (actor_id, actor, address, action, subject, detail) VALUES ({number}, 'ada', '192.0.2.1', 'invite.create', 'invite 1', 'for my class'),
 			(1, 'root-of-all', '192.0.2.2', 'user.role', 'ada', 'role: creator, was participant'), (1, 'root-of-all', '192.0.2.3', 'user.role', 'bob', 'role: creator'),
@@ -350,6 +353,8 @@ def the_export_has_every_submission_with_its_source_and_nothing_of_others():
 	equal((first["note"], base64.b64decode(first["cases"][1]["samples_base64"])), ("my <note>", struct.pack("<3f", 1.5, 2.5, 3.5)))
 	equal([(one["submission"], one["name"], base64.b64decode(one["content_base64"])) for one in data["files"]], [(numbers[0], "profile-1.ncu-rep", b"a profile")])
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
+	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
+	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
 	equal([(one["code"], one["note"]) for one in data["invites_made"]], [("code-of-ada", "for my class")])
 	equal([(one["name"], one["address"], one["leaderboard"]) for one in data["webhooks_made"]], [("our chat", "https://chat.example.org/x", None)])
@@ -527,7 +532,7 @@ def a_deleted_account_leaves_its_places_and_nothing_else():
 @test
 def what_was_left_beside_is_gone_with_it_too():
 	number = number_of("SELECT id FROM users WHERE deleted_at IS NOT NULL")
-	for table, column in (("password_links", "user_id"), ("leaderboard_members", "user_id"), ("leaderboard_removals", "user_id"), ("user_days", "user_id"), ("uploads", "creator_id")):
+	for table, column in (("terminals", "user_id"), ("invite_uses", "user_id"), ("password_links", "user_id"), ("leaderboard_members", "user_id"), ("leaderboard_removals", "user_id"), ("user_days", "user_id"), ("uploads", "creator_id")):
 		equal((table, number_of(f"SELECT COUNT(*) FROM {table} WHERE {column} = {number}")), (table, 0))
 	equal(number_of("SELECT COUNT(*) FROM artifacts"), 0)
 	equal(number_of("SELECT COUNT(*) FROM measurements WHERE report IS NOT NULL"), 0)

@@ -30,7 +30,7 @@ MORE_QUESTIONS = {
 	"/submission/*/withdraw": 3, "/submission/*/artifact/*": 3, "/admin/sets/*": 3, "/admin/rejudgings/*/*": 4, "/admin/audit": 3,
 }
 # The file is asked for in pieces: fifty submissions, with a question for each kind of thing that belongs to them.
-AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 25
+AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 27
 # What it does is done and taken back, for the preview of what it would do: it makes the rankings anew, and looks at all of them.
 REHEARSALS = {"/admin/rejudgings/*": 60}
 
