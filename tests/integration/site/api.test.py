@@ -219,6 +219,10 @@ def a_task_has_its_definition_and_its_files():
 		answer = nobody.ask("GET", f"/api/v1/leaderboards/small/files/{file['path']}")
 		equal((answer.status, len(answer.bytes), hashlib.sha256(answer.bytes).hexdigest()), (200, file["size_bytes"], file["sha256"]))
 		equal(answer.headers["Content-Type"], "text/plain; charset=utf-8")
+	template = nobody.read("/api/v1/leaderboards/vectoradd_py/task")["templates"][0]
+	answer = nobody.ask("GET", f"/api/v1/leaderboards/vectoradd_py/templates/{template['language'].upper()}")
+	contains(answer.text, "def custom_kernel")
+	contains(answer.headers["Content-Disposition"], template["file_name"])
 	problem(nobody.ask("GET", "/api/v1/leaderboards/small/files/none.py"), 404, "not_found", 'no file "none.py"')
 	problem(nobody.ask("GET", "/api/v1/leaderboards/small/templates/Rust"), 404, "not_found", 'no template for "Rust"')
 
@@ -659,7 +663,7 @@ def the_description_is_served_and_every_example_of_a_good_answer_was_looked_at()
 	own = {path.name for path in (ROOT / "docs" / "openapi").glob("*.json")} & {"base.json", "leaderboards.json", "site.json", "submissions.json"}
 	missing = [(method, path) for name in own for path, methods in json.loads((ROOT / "docs" / "openapi" / name).read_text())["paths"].items()
 		for method in methods if (method.upper(), path) not in good]
-	equal(missing, [("get", "/api/v1/leaderboards/{name}/templates/{language}")])  # the small task has none
+	equal(missing, [])
 
 
 @test
