@@ -140,11 +140,11 @@ for (const scripts of [true, false])
 		await admin.getByText('127.0.0.1 is this machine itself').waitFor();
 		await fillAndSend(admin, { Address: 'https://localhost/secret-path' }, 'Make the webhook');
 		await admin.getByText(/^whsec_/).waitFor();
-		assert.deepEqual(await owes(admin), []);
 		await admin.getByRole('button', { name: 'Send a test' }).click();
 		await admin.getByText('localhost leads to this machine itself, where webhooks do not reach.').waitFor();
 		assert.equal(await admin.getByText(/whsec_|secret-path/).count(), 0);
-		assert.deepEqual(await owes(admin), []);
+		if (scripts)
+			assert.deepEqual(await owes(admin, new URL(admin.url()).pathname), []);
 		await admin.getByRole('button', { name: 'Pause' }).click();
 		await admin.getByRole('button', { name: 'Pause it' }).click();
 		await admin.getByText('It is paused, and hears of nothing until it is resumed.').waitFor();
