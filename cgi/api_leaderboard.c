@@ -159,11 +159,15 @@ int api_leaderboard(struct request *request)
 {
 	struct board board;
 	const struct task_view *view;
+	struct quota quotas[quota_modes];
 	struct quota_use uses[quota_modes];
-	int rc = task_view_read(request, &board, &view);
-	if (!rc && request->viewer.id)
-		rc = quota_uses(request->db, request->arena, request->config, board.id, request->viewer.id, uses, request->error);
-	return rc ? rc : respond_json(request, board_json(&board, view->task, request->viewer.id ? uses : NULL));
+	bool is_known = request->viewer.id;
+	int rc = is_known ? board_with_quotas(request, &board, quotas) : board_of_request(request, &board);
+	if (!rc)
+		rc = task_view_get(request, board.task_version_id, board.version_revision, &view);
+	if (!rc && is_known)
+		rc = quota_uses_of(request->db, request->arena, request->config, quotas, board.id, request->viewer.id, uses, request->error);
+	return rc ? rc : respond_json(request, board_json(&board, view->task, is_known ? uses : NULL));
 }
 
 /* ---- its rankings ---- */

@@ -2,6 +2,7 @@
 
 #include "cgi/paging.h"
 #include "lib/quote.h"
+#include "lib/scope.h"
 #include "lib/text.h"
 #include "lib/visibility.h"
 
@@ -90,17 +91,20 @@ static int ask_for_board(struct request *request, const char *name, struct board
 	return database_rows(request->db, request->arena, &BOARD_FOR_VIEWER, rows, count, request->error, "si", name, request->viewer.id);
 }
 
+static int take_board(struct request *request, const char *name, struct board *board, struct board_row *rows, size_t count)
+{
+	if (!count)
+		return fail(request->error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(request->arena, name));
+	fill_board(request->arena, board, rows, count);
+	return 0;
+}
+
 int board_by_name(struct request *request, const char *name, struct board *board)
 {
 	struct board_row *rows = NULL;
 	size_t count = 0;
 	int rc = ask_for_board(request, name, &rows, &count);
-	if (rc)
-		return rc;
-	if (!count)
-		return fail(request->error, ERROR_NOT_FOUND, "There is no leaderboard named %s.", quote(request->arena, name));
-	fill_board(request->arena, board, rows, count);
-	return 0;
+	return rc ? rc : take_board(request, name, board, rows, count);
 }
 
 static int no_such_version(struct request *request, const char *name, const char *version)
@@ -132,6 +136,27 @@ int board_of_request(struct request *request, struct board *board)
 {
 	const char *name = request->path_parameters[0], *version = request_query(request, "version");
 	return version && *version ? board_by_version(request, name, version, board) : board_by_name(request, name, board);
+}
+
+static const struct statement *const WITH_QUOTAS_PARTS[] = { &BOARD_FOR_VIEWER, &quotas_reading };
+static const struct bundle WITH_QUOTAS = BUNDLE(WITH_QUOTAS_PARTS);
+
+int board_with_quotas(struct request *request, struct board *board, struct quota quotas[static quota_modes])
+{
+	const char *name = request->path_parameters[0], *version = request_query(request, "version");
+	struct database_answer answers[COUNT(WITH_QUOTAS_PARTS)] = {0};
+	int rc;
+	if (version && *version) {
+		rc = board_by_version(request, name, version, board);
+		return rc ? rc : quotas_of_leaderboard(request->db, request->arena, board->id, quotas, request->error);
+	}
+	rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena, &WITH_QUOTAS, answers, request->error, "sis", name,
+		request->viewer.id, name) : 0;
+	if (!rc)
+		rc = take_board(request, name, board, answers[0].rows, answers[0].count);
+	if (!rc)
+		quotas_read(&answers[1], quotas);
+	return rc;
 }
 
 bool board_is_old(const struct board *board)

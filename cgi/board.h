@@ -4,6 +4,7 @@
 #define PODIUM_CGI_BOARD_H
 
 #include "cgi/request.h"
+#include "lib/quota.h"
 
 struct board_gpu {
 	const char *name;
@@ -39,6 +40,8 @@ int board_by_name(struct request *request, const char *name, struct board *board
 /* The leaderboard that the address names, with its task and ranking as of ?version=N: the devices are then those that
  * have a ranking in that version. Without ?version= as board_by_name. ERROR_NOT_FOUND for a version that is none. */
 int board_of_request(struct request *request, struct board *board);
+/* The same with its own quotas, for somebody who is logged in. */
+int board_with_quotas(struct request *request, struct board *board, struct quota quotas[static quota_modes]);
 bool board_is_old(const struct board *board); /* another version than the newest */
 
 /* The GPU that ?gpu= names, else the first; NULL when the leaderboard has none. ERROR_NOT_FOUND with a sentence

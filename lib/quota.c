@@ -154,23 +154,29 @@ void quota_window_read(const struct database_answer *answer, struct quota_use *u
 	use->wait_s = !use->quota.most || window->used < use->quota.most ? 0 : seconds_left(&use->quota, window);
 }
 
-int quota_uses(struct database *db, struct arena *arena, const struct config *config, int64_t leaderboard_id, int64_t user_id,
-	struct quota_use uses[static quota_modes], struct error *error)
+int quota_uses_of(struct database *db, struct arena *arena, const struct config *config, const struct quota quotas[static quota_modes],
+	int64_t leaderboard_id, int64_t user_id, struct quota_use uses[static quota_modes], struct error *error)
 {
-	struct quota quotas[quota_modes];
 	struct database_answer windows[quota_modes];
 	bool is_limited = false;
-	int rc = quotas_of_leaderboard(db, arena, leaderboard_id, quotas, error);
 	quotas_hold(config, quotas, uses);
 	for (size_t mode = 0; mode < quota_modes; mode++)
 		is_limited = is_limited || uses[mode].quota.most;
-	if (rc || !is_limited)
-		return rc;
-	rc = database_answers(db, arena, &WINDOWS, windows, error, "iiii" "iiii" "iiii" "iiii", QUOTA_WINDOW(user_id, leaderboard_id, uses[0]),
+	if (!is_limited)
+		return 0;
+	int rc = database_answers(db, arena, &WINDOWS, windows, error, "iiii" "iiii" "iiii" "iiii", QUOTA_WINDOW(user_id, leaderboard_id, uses[0]),
 		QUOTA_WINDOW(user_id, leaderboard_id, uses[1]), QUOTA_WINDOW(user_id, leaderboard_id, uses[2]), QUOTA_WINDOW(user_id, leaderboard_id, uses[3]));
 	for (size_t mode = 0; mode < quota_modes && !rc; mode++)
 		quota_window_read(&windows[mode], &uses[mode]);
 	return rc;
+}
+
+int quota_uses(struct database *db, struct arena *arena, const struct config *config, int64_t leaderboard_id, int64_t user_id,
+	struct quota_use uses[static quota_modes], struct error *error)
+{
+	struct quota quotas[quota_modes];
+	int rc = quotas_of_leaderboard(db, arena, leaderboard_id, quotas, error);
+	return rc ? rc : quota_uses_of(db, arena, config, quotas, leaderboard_id, user_id, uses, error);
 }
 
 struct queued { int64_t jobs; };

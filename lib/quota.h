@@ -53,6 +53,10 @@ struct quota_use {
 int quota_uses(struct database *db, struct arena *arena, const struct config *config, int64_t leaderboard_id, int64_t user_id,
 	struct quota_use uses[static quota_modes], struct error *error);
 
+/* The same where the leaderboard's own quotas are at hand. */
+int quota_uses_of(struct database *db, struct arena *arena, const struct config *config, const struct quota quotas[static quota_modes],
+	int64_t leaderboard_id, int64_t user_id, struct quota_use uses[static quota_modes], struct error *error);
+
 /* The same as parts of two other questions (struct bundle). The first reads the leaderboard's own, by its name; from what holds then,
  * the window of each mode is bound, one of quota_windows by QUOTA_WINDOW, as "iiii". */
 extern const struct statement quotas_reading, quota_windows[quota_modes];

@@ -72,7 +72,7 @@ def contestant_of(one):
 
 def zygote_of(one):
 	runner = runner_of(one)
-	return next((pid for pid in descendants(runner or 0) if stat_of(pid) and stat_of(pid)[0] == runner and " -c " in command_of(pid)
+	return next((pid for pid in descendants(runner or 0) if (stat_of(pid) or [None])[0] == runner and " -c " in command_of(pid)
 		and not is_held(pid)), None)
 
 

@@ -5,6 +5,7 @@ import base64
 import gzip
 import hashlib
 import http.client
+import json
 import pathlib
 import re
 import struct
