@@ -6,6 +6,7 @@
 #include "lib/log.h"
 #include "lib/network.h"
 #include "lib/scope.h"
+#include "lib/usage.h"
 #include "lib/webhook_event.h"
 #include "sql/schema.h"
 
@@ -13,11 +14,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdbool.h>
 #include <string.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 
-enum { EXIT_WRONG_USAGE = 2, most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, lease_spare_ms = 5000 };
+enum { most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, lease_spare_ms = 5000 };
 
 static const char USAGE[] =
 	"Usage: podium-hooks\n"
@@ -192,25 +193,6 @@ static int run(const sigset_t *signals)
 	return rc;
 }
 
-/* -1 to go on, else the exit code. */
-static int read_options(int count, char **words)
-{
-	if (count == 1)
-		return -1;
-	if (strcmp(words[1], "--version") == 0) {
-		puts("podium-hooks " PODIUM_VERSION);
-		return EXIT_SUCCESS;
-	}
-	if (strcmp(words[1], "--help") != 0) {
-		fprintf(stderr, "podium-hooks: \"%s\" is no option. Try podium-hooks --help.\n", words[1]);
-		return EXIT_WRONG_USAGE;
-	}
-	cleanup_buffer struct buffer settings = {0};
-	config_describe(&settings);
-	printf("%s%s", USAGE, buffer_string(&settings));
-	return EXIT_SUCCESS;
-}
-
 static int start(struct error *error)
 {
 	int rc = config_load(&hooks.config, error);
@@ -228,7 +210,7 @@ int main(int count, char **words)
 	struct error error = {0};
 	sigset_t signals;
 	log_open("podium-hooks");
-	int code = read_options(count, words);
+	int code = usage_read("podium-hooks", USAGE, count, words);
 	if (code >= 0)
 		return code;
 	/* Before the first thread, so that all inherit it: only keep_house() takes these signals. */

@@ -4,6 +4,7 @@
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "lib/tools.h"
+#include "lib/usage.h"
 #include "sql/schema.h"
 #include "worker/contact.h"
 #include "worker/registration.h"
@@ -16,8 +17,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-
-enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
 	"Usage: podium-worker\n"
@@ -219,32 +218,13 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	return work(&worker, runner, signals, error);
 }
 
-/* -1 to go on, else the exit code. */
-static int read_options(int count, char **words)
-{
-	if (count == 1)
-		return -1;
-	if (strcmp(words[1], "--version") == 0) {
-		puts("podium-worker " PODIUM_VERSION);
-		return EXIT_SUCCESS;
-	}
-	if (strcmp(words[1], "--help") != 0) {
-		fprintf(stderr, "podium-worker: \"%s\" is no option. Try podium-worker --help.\n", words[1]);
-		return EXIT_WRONG_USAGE;
-	}
-	cleanup_buffer struct buffer settings = {0};
-	config_describe(&settings);
-	printf("%s%s", USAGE, buffer_string(&settings));
-	return EXIT_SUCCESS;
-}
-
 int main(int count, char **words)
 {
 	struct config config;
 	struct error error = {0};
 	sigset_t signals;
 	log_open("podium-worker");
-	int code = read_options(count, words);
+	int code = usage_read("podium-worker", USAGE, count, words);
 	if (code >= 0)
 		return code;
 	/* Before the first thread, so that all inherit it: only serve() takes these signals. */
