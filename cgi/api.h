@@ -15,6 +15,7 @@
 #ifndef PODIUM_CGI_API_H
 #define PODIUM_CGI_API_H
 
+#include "cgi/json.h"
 #include "cgi/router.h"
 #include "lib/token.h"
 
@@ -86,12 +87,6 @@ int respond_created(struct request *request, json_t *json, const char *format, .
 int respond_nothing(struct request *request);
 /* Bytes as they are: a source, a file of a task. */
 int respond_text(struct request *request, const char *file_name, const void *bytes, size_t length);
-
-/* Values of members, each null where there is none: NULL, SQL_NULL_INTEGER, TIME_NULL, NAN. Never NULL. */
-json_t *json_text(const char *text);
-json_t *json_count(int64_t number);
-json_t *json_number(double number);
-json_t *json_moment(int64_t ms); /* RFC 3339, UTC, with milliseconds */
 
 /* ERROR_INPUT and so on with a word of its own for programs (request->problem). */
 int api_fail(struct request *request, int status, int code, const char *problem, const char *format, ...)

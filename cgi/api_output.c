@@ -1,10 +1,8 @@
-/* What a call answers with: lists page by page, values that may be missing. */
+/* What a call answers with: lists page by page, texts, nothing. */
 #include "cgi/api.h"
 
 #include "cgi/html.h"
-#include "lib/format.h"
 
-#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,29 +97,4 @@ int respond_text(struct request *request, const char *file_name, const void *byt
 	response_as_text(request, file_name, false);
 	buffer_append(&request->body, bytes, length);
 	return 0;
-}
-
-json_t *json_text(const char *text)
-{
-	json_t *json = text ? json_string(text) : NULL;
-	return json ? json : json_null();
-}
-
-json_t *json_count(int64_t number)
-{
-	return number == SQL_NULL_INTEGER ? json_null() : json_integer(number);
-}
-
-json_t *json_number(double number)
-{
-	return isfinite(number) ? json_real(number) : json_null();
-}
-
-json_t *json_moment(int64_t ms)
-{
-	format_text text;
-	if (ms == TIME_NULL)
-		return json_null();
-	format_iso(text, ms);
-	return json_string(text);
 }

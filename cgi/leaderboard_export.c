@@ -1,12 +1,11 @@
 /* A ranking for programs: JSON and CSV, with the filters of the page. */
 #include "cgi/csv.h"
+#include "cgi/json.h"
 #include "cgi/leaderboard.h"
 #include "cgi/pages.h"
 #include "lib/format.h"
 #include "lib/interval.h"
 #include "lib/scope.h"
-
-#include <math.h>
 
 struct whole_ranking {
 	struct board board;
@@ -27,11 +26,6 @@ static int read_whole(struct request *request, struct whole_ranking *whole)
 
 /* ---- JSON ---- */
 
-static json_t *number_or_null(double number)
-{
-	return isfinite(number) ? json_real(number) : json_null();
-}
-
 static json_t *row_json(const struct board *board, const struct ranking_row *row)
 {
 	format_text submitted_at;
@@ -39,9 +33,9 @@ static json_t *row_json(const struct board *board, const struct ranking_row *row
 	double half_ns = interval_half_ns(row->score_err_ns);
 	return json_pack("{s:I, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o}", "rank", (json_int_t)row->place, "user", row->user,
 		"score_ns", row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at, "engine", row->engine,
-		"score_err_ns", number_or_null(row->score_err_ns), "language", dialect_find(board->language, row->dialect)->name,
-		"attempts", (json_int_t)row->attempts, "interval_95_low_ns", number_or_null(row->score_ns - half_ns),
-		"interval_95_high_ns", number_or_null(row->score_ns + half_ns));
+		"score_err_ns", json_number(row->score_err_ns), "language", dialect_find(board->language, row->dialect)->name,
+		"attempts", (json_int_t)row->attempts, "interval_95_low_ns", json_number(row->score_ns - half_ns),
+		"interval_95_high_ns", json_number(row->score_ns + half_ns));
 }
 
 int page_leaderboard_json(struct request *request)

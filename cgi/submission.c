@@ -2,10 +2,10 @@
 #include "cgi/submission.h"
 
 #include "cgi/job_words.h"
+#include "cgi/json.h"
 #include "cgi/pages.h"
 #include "cgi/paging.h"
 #include "lib/blob.h"
-#include "lib/cancellation.h"
 #include "lib/format.h"
 #include "lib/gzip.h"
 #include "lib/job.h"
@@ -298,7 +298,7 @@ static int finish_jobs(struct request *request, const struct submission_row *row
 	return 0;
 }
 
-static bool can_be_cancelled(const struct job_row *job)
+bool job_can_be_cancelled(const struct job_row *job)
 {
 	return strcmp(job->state, "queued") == 0 || strcmp(job->state, "running") == 0;
 }
@@ -503,7 +503,7 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	*view = view_of(request, row, answers[JOBS]);
 	bool is_open = false;
 	for (size_t i = 0; i < job_count; i++)
-		is_open = is_open || can_be_cancelled(&jobs[i]);
+		is_open = is_open || job_can_be_cancelled(&jobs[i]);
 	view->may_cancel = is_open && is_owner(request, row);
 	view->may_withdraw = !is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source)
@@ -516,101 +516,7 @@ static int read_view(struct request *request, const struct submission_row *row, 
 	return 0;
 }
 
-/* ---- words ---- */
-
-struct printed job_printed(struct arena *arena, const struct job_row *job)
-{
-	json_t *tail = job->tail ? json_loads(job->tail, 0, NULL) : NULL;
-	const char *out = json_string_value(json_object_get(tail, "stdout")), *err = json_string_value(json_object_get(tail, "stderr"));
-	struct printed printed = { arena_strdup(arena, out ? out : ""), arena_strdup(arena, err ? err : "") };
-	json_decref(tail);
-	return printed;
-}
-
-bool stage_is_judged(const struct stage_row *stage)
-{
-	for (size_t i = 0; i < stage->case_count; i++)
-		if (stage->cases[i].blocks != SQL_NULL_INTEGER)
-			return true;
-	return false;
-}
-
-bool stage_has_device(const struct stage_row *stage)
-{
-	for (size_t i = 0; i < stage->case_count; i++)
-		if (stage->cases[i].device)
-			return true;
-	return false;
-}
-
-bool case_has_note(const struct case_row *one)
-{
-	return one->blocks != SQL_NULL_INTEGER && strcmp(one->verdict, "passed") == 0 && one->message && *one->message;
-}
-
-bool stage_has_notes(const struct stage_row *stage)
-{
-	for (size_t i = 0; i < stage->case_count; i++)
-		if (case_has_note(&stage->cases[i]))
-			return true;
-	return false;
-}
-
-size_t stage_pictures(const struct stage_row *stage)
-{
-	struct samples_range range;
-	size_t pictures = 0;
-	for (size_t i = 0; i < stage->case_count; i++)
-		pictures += samples_range(&stage->cases[i].samples, &range);
-	return pictures;
-}
-
-/* "8 * size" and what else a task counts, as the end of a sentence. */
-static const char *formulas(struct arena *arena, const struct submission_row *row)
-{
-	if (row->bytes && row->flops)
-		return arena_printf(arena, "bytes = %s, operations = %s", row->bytes, row->flops);
-	return row->bytes ? arena_printf(arena, "bytes = %s", row->bytes) : arena_printf(arena, "operations = %s", row->flops);
-}
-
-/* "989 TFLOP/s in fp16, 67 TFLOP/s in fp32": of the types that the cases have. */
-static void append_compute_peaks(struct buffer *out, struct arena *arena, const struct gpu_peaks *peaks, const struct stage_row *stage)
-{
-	bool used[NUMBER_TYPES] = {0};
-	const char *before = ", and without sparsity ";
-	for (size_t i = 0; i < stage->case_count; i++)
-		used[peaks_number_type(stage->cases[i].spec)] = true;
-	for (int type = 0; type < NUMBER_TYPES; type++) {
-		if (!used[type] || !(peaks->tflop_s[type] > 0))
-			continue;
-		buffer_printf(out, "%s%s in %s", before, result_figure(arena, peaks->tflop_s[type], "TFLOP/s"),
-			peaks_number_name((enum number_type)type));
-		before = ", ";
-	}
-}
-
-const char *submission_rates_meaning(struct arena *arena, const struct submission_row *row, const struct job_row *job,
-	const struct stage_row *stage)
-{
-	const struct gpu_peaks *peaks = peaks_find(job->gpu);
-	cleanup_buffer struct buffer text = {0};
-	if (!row->bytes && !row->flops)
-		return NULL;
-	buffer_printf(&text, "Rates count the work that the task states (%s), not what the kernel moves or computes. ", formulas(arena, row));
-	if (!peaks) {
-		buffer_printf(&text, "The peak rates of %s are not known here, so there is no percentage.",
-			strcmp(job->gpu, "CPU") == 0 ? "a CPU" : job->gpu);
-		return arena_strdup(arena, buffer_string(&text));
-	}
-	buffer_printf(&text, "Percentages are of what the maker states for %s: %s of memory bandwidth", peaks->model,
-		result_figure(arena, peaks->memory_gb_s, "GB/s"));
-	if (row->flops)
-		append_compute_peaks(&text, arena, peaks, stage);
-	buffer_printf(&text, " (%s).", peaks->source);
-	return arena_strdup(arena, buffer_string(&text));
-}
-
-/* ---- cancelling ---- */
+/* ---- whose it is, and what came of a form ---- */
 
 /* What the redirect after a form says came of it. */
 static const char *outcome_notice(struct request *request)
@@ -637,60 +543,15 @@ int submission_to_cancel(struct request *request, struct submission_row *row)
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author and admins may cancel a submission.");
 }
 
+int submission_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count)
+{
+	return database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, jobs, count, request->error, "i", row->id);
+}
+
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row)
 {
 	int rc = find_submission(request, &SUBMISSION, row);
 	return rc || request->viewer.id == row->user_id ? rc : fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
-}
-
-static int show_cancelling(struct request *request, const struct submission_row *row, const char *error)
-{
-	struct job_row *jobs;
-	size_t count;
-	int rc = database_rows(request->db, request->arena, &OF_SUBMISSION.jobs, &jobs, &count, request->error, "i", row->id);
-	if (rc)
-		return rc;
-	struct cancel_form form = { .row = row, .is_author = request->viewer.id == row->user_id, .typed = request_form_or(request, "number", ""),
-		.error = error };
-	for (size_t i = 0; i < count; i++) {
-		form.has_begun = form.has_begun || strcmp(jobs[i].state, "queued") != 0;
-		if (can_be_cancelled(&jobs[i]))
-			*(strcmp(jobs[i].state, "running") == 0 ? &form.running : &form.waiting) += 1;
-	}
-	struct page page = page_make(request, arena_printf(request->arena, "Cancel submission %lld", (long long)row->id), "leaderboards");
-	submission_cancel_page(&request->body, &page, &form);
-	return 0;
-}
-
-int page_submission_cancel(struct request *request)
-{
-	struct submission_row row;
-	int rc = submission_to_cancel(request, &row);
-	return rc ? rc : show_cancelling(request, &row, NULL);
-}
-
-/* What is somebody else's needs its number, typed. */
-static bool may_go(const struct request *request, const struct submission_row *row)
-{
-	return request->viewer.id == row->user_id
-		|| strcmp(request_form_or(request, "number", ""), arena_printf(request->arena, "%lld", (long long)row->id)) == 0;
-}
-
-int action_submission_cancel(struct request *request)
-{
-	struct submission_row row;
-	struct cancellation done;
-	struct actor actor = { request->viewer.id, request->viewer.name, request->address };
-	int rc = submission_to_cancel(request, &row);
-	if (!rc && !may_go(request, &row)) {
-		request->status = 422;
-		return show_cancelling(request, &row, arena_printf(request->arena, "This is not its number, so nothing was cancelled; type %lld.",
-			(long long)row.id));
-	}
-	if (!rc)
-		rc = submission_cancel(request->db, row.id, row.user_id, &actor, &done, request->error);
-	return rc ? rc : redirect(request, "/submission/%lld?cancelled=%s", (long long)row.id,
-		done.waiting + done.running == 0 ? "none" : done.ended ? "rest" : "all");
 }
 
 /* ---- the page ---- */
@@ -754,24 +615,14 @@ const char *submission_verdict(const struct job_row *jobs, size_t count)
 	return verdict_name(worst);
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text ? json_string(text) : json_null();
-}
-
-static json_t *real_or_null(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *comparisons_json(const struct job_row *job)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < job->comparison_count; i++) {
 		const struct comparison_row *one = &job->comparisons[i];
 		json_array_append_new(list, json_pack("{s:I, s:I, s:s, s:o, s:o, s:o}", "id", (json_int_t)one->id, "with", (json_int_t)one->rival_id,
-			"state", one->state, "ratio", real_or_null(one->ratio), "ratio_low", real_or_null(one->ratio_low),
-			"ratio_high", real_or_null(one->ratio_high)));
+			"state", one->state, "ratio", json_number(one->ratio), "ratio_low", json_number(one->ratio_low),
+			"ratio_high", json_number(one->ratio_high)));
 	}
 	return list;
 }
@@ -787,10 +638,10 @@ static json_t *job_json(struct arena *arena, const struct job_row *job)
 {
 	bool queued = strcmp(job->state, "queued") == 0;
 	return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "gpu", job->gpu, "state", job->state,
-		"verdict", text_or_null(job->verdict), "reason", text_or_null(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
+		"verdict", json_text(job->verdict), "reason", json_text(job->reason), "stage", job->stopping == 1 ? "cancelling" : job->progress,
 		"message", job->words, "attempt", (json_int_t)job->attempt,
-		"score_ns", real_or_null(job->score_ns),
-		"position", queued ? json_integer(job->ahead + 1) : json_null(), "expected_start", text_or_null(job->start), "engine", text_or_null(job->engine),
+		"score_ns", json_number(job->score_ns),
+		"position", queued ? json_integer(job->ahead + 1) : json_null(), "expected_start", json_text(job->start), "engine", json_text(job->engine),
 		"held", job->is_held && !job->hides_times, "comparisons", comparisons_json(job),
 		"output", printed_json(arena, job));
 }
@@ -822,7 +673,7 @@ int page_submission_status(struct request *request)
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, job_json(request->arena, &jobs[i]));
 	return respond_json(request, json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state", submission_state(jobs, count),
-		"settled", is_settled(jobs, count), "verdict", text_or_null(submission_verdict(jobs, count)), "jobs", list));
+		"settled", is_settled(jobs, count), "verdict", json_text(submission_verdict(jobs, count)), "jobs", list));
 }
 
 int submission_read_source(struct request *request, const struct submission_row *row, struct blob_value *content)

@@ -132,8 +132,10 @@ int submission_read_source(struct request *request, const struct submission_row 
 const char *submission_state(const struct job_row *jobs, size_t count);
 const char *submission_verdict(const struct job_row *jobs, size_t count);
 
-/* The submission of the address, if the viewer may cancel it. */
+/* The submission of the address, if the viewer may cancel it; its jobs as they are stored; and which of them can be. */
 int submission_to_cancel(struct request *request, struct submission_row *row);
+int submission_jobs(struct request *request, const struct submission_row *row, struct job_row **jobs, size_t *count);
+bool job_can_be_cancelled(const struct job_row *job);
 
 /* For admins: the job of a rejudged result that its submission does not have, the new one before it is applied and the old one
  * afterwards, with all that it found. Its `words` are for the caller to fill; there is none when job_count is 0. */

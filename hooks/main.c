@@ -14,8 +14,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
-#include <string.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 enum { most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, lease_spare_ms = 5000 };

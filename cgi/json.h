@@ -1,0 +1,14 @@
+/* Values as members of JSON, in what pages and calls answer to programs. */
+#ifndef PODIUM_CGI_JSON_H
+#define PODIUM_CGI_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* Each null where there is none: NULL, SQL_NULL_INTEGER, TIME_NULL, NAN. Never NULL. */
+json_t *json_text(const char *text);
+json_t *json_count(int64_t number);
+json_t *json_number(double number);
+json_t *json_moment(int64_t ms); /* RFC 3339, UTC, with milliseconds */
+
+#endif
