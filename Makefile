@@ -14,7 +14,8 @@ CFLAGS   ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror \
   -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) freetype2)
-override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,-z,relro,-z,now
+# An RPATH, which also holds for what our libraries need themselves; the newer RUNPATH would not.
+override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
 # Only what speaks with the web needs libcurl.
 CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)

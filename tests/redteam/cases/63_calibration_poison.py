@@ -9,7 +9,6 @@
 # variants: processor kernels start
 # truth: honest
 # spared: 0.3
-# floor: 1500
 import os
 import threading
 import time
