@@ -465,7 +465,7 @@ private:
 			summary ? summary->overrun_ns / 1000 : 0);
 		if (summary && summary->overrun_ns > 0)
 			add(sentence);
-		std::snprintf(sentence, sizeof sentence, "While empty kernels ran, something else did as well, %.1f us each time; they count without it.",
+		std::snprintf(sentence, sizeof sentence, "Empty kernels among its calls took %.1f us longer than before it was loaded; that is not subtracted.",
 			summary ? summary->disturbance_ns / 1000 : 0);
 		if (summary && summary->disturbance_ns > 0)
 			add(sentence);
@@ -611,7 +611,7 @@ private:
 	bool is_disturbed(const Block &block)
 	{
 		std::string why = block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")" :
-			block.disturbance(rule_) > 0 ? "something else ran on the GPU" :
+			block.disturbance(rule_) > 0 ? "empty kernels took longer than before" :
 			block.constant_moved(rule_) ? "the constant moved" : "";
 		if (why.empty())
 			return false;

@@ -396,7 +396,7 @@ class Trial:
 		if block.slowed_by:
 			return f"the GPU was slowed down ({', '.join(names_of(block.slowed_by))})"
 		if block.disturbance(self.rule):
-			return "something else ran on the GPU"
+			return "empty kernels took longer than before"
 		return "the constant moved" if block.constant_moved(self.rule) else None
 
 	def measure(self, side):
@@ -630,7 +630,7 @@ class Judge:
 		if summary.overrun:
 			said.append(f"Work of the submission on the GPU before and after its calls was added: {summary.overrun / 1000:.1f} us a call.")
 		if summary.disturbance:
-			said.append(f"While empty kernels ran, something else did as well, {summary.disturbance / 1000:.1f} us each time; they count without it.")
+			said.append(f"Empty kernels among its calls took {summary.disturbance / 1000:.1f} us longer than before it was loaded; that is not subtracted.")
 		return " ".join(said)
 
 	def comparison(self, ours, theirs):
