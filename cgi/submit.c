@@ -6,6 +6,7 @@
 #include "cgi/paging.h"
 #include "lib/directive.h"
 #include "lib/format.h"
+#include "lib/intake.h"
 #include "lib/quote.h"
 #include "lib/scope.h"
 #include "lib/submission.h"
@@ -61,9 +62,9 @@ static const struct statement *const FIRST_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading, [ANSWER_QUOTAS] = &quotas_reading,
 };
 static const struct bundle FIRST = BUNDLE(FIRST_PARTS);
-enum { ANSWER_TASK, ANSWER_DEVICES, ANSWER_LINE, ANSWER_LAST, ANSWER_FROM, ANSWER_TEMPLATE, ANSWER_WINDOWS };
+enum { ANSWER_TASK, ANSWER_DEVICES, ANSWER_LINE, ANSWER_STOP, ANSWER_LAST, ANSWER_FROM, ANSWER_TEMPLATE, ANSWER_WINDOWS };
 static const struct statement *const FORM_PARTS[] = {
-	[ANSWER_TASK] = &task_reading, [ANSWER_DEVICES] = &DEVICES, [ANSWER_LINE] = &wait_reading, [ANSWER_LAST] = &LAST_CHOICES,
+	[ANSWER_TASK] = &task_reading, [ANSWER_DEVICES] = &DEVICES, [ANSWER_LINE] = &wait_reading, [ANSWER_STOP] = &intake_reading, [ANSWER_LAST] = &LAST_CHOICES,
 	[ANSWER_FROM] = &CHOICES_OF, [ANSWER_TEMPLATE] = &TEMPLATE, [ANSWER_WINDOWS] = &quota_windows[0], &quota_windows[1], &quota_windows[2],
 	&quota_windows[3],
 };
@@ -190,6 +191,7 @@ static int fill_form(struct request *request, struct submit_form *form, const st
 	if (rc)
 		return rc;
 	form->task = task;
+	form->is_site_stopped = answers[ANSWER_STOP].count;
 	list_gpus(request, form, answers, &choices);
 	for (size_t mode = 0; request->viewer.id && mode < quota_modes; mode++)
 		quota_window_read(&answers[ANSWER_WINDOWS + mode], &uses[mode]);
@@ -261,6 +263,8 @@ static const char *why_closed(struct request *request, const struct leaderboard 
 	}
 	if (!leaderboard->accepting)
 		return "This leaderboard is closed and takes no submissions now.";
+	if (form->is_site_stopped)
+		return INTAKE_STOPPED_SENTENCE;
 	return form->gpu_count ? NULL : "This leaderboard has no device yet, so nothing can run. Its creator or an admin must choose one.";
 }
 

@@ -28,6 +28,7 @@ struct submit_form {
 	const char *last;           /* where the viewer's last submission was sent; NULL: nowhere that takes any now */
 	const struct task *task;
 	const char *closed;         /* why nothing can be submitted, or NULL */
+	bool is_site_stopped;       /* no leaderboard takes any just now */
 	bool is_practice;           /* the deadline has passed, so it is not ranked */
 	struct submit_gpu *gpus; size_t gpu_count;
 	const char *mode, *code;    /* as typed */

@@ -3,14 +3,14 @@
 #include "lib/user.h"
 
 static const struct column STOP_COLUMNS[] = { TIME(struct intake_stop, stopped_at_ms), TEXT(struct intake_stop, stopped_by) };
-static const struct statement STOPPED = SELECT(struct intake_stop, STOP_COLUMNS,
+const struct statement intake_reading = SELECT(struct intake_stop, STOP_COLUMNS,
 	"SELECT stopped_at AS stopped_at_ms, stopped_by FROM intake_stops");
 static const struct statement STOP = COMMAND("INSERT IGNORE INTO intake_stops (id, stopped_by) VALUES (1, ?)");
 static const struct statement START = COMMAND("DELETE FROM intake_stops");
 
 int intake_read(struct database *db, struct arena *arena, struct intake_stop *stop, struct error *error)
 {
-	return database_row(db, arena, &STOPPED, stop, error, "");
+	return database_row(db, arena, &intake_reading, stop, error, "");
 }
 
 struct change { bool accepts; const struct actor *by; };

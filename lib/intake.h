@@ -12,6 +12,10 @@
 
 struct intake_stop { int64_t stopped_at_ms; const char *stopped_by; };
 
+/* One row where submissions are not taken, to be asked together with other things; binds nothing. */
+extern const struct statement intake_reading;
+#define INTAKE_STOPPED_SENTENCE "Podium takes no submissions just now: an admin has stopped that for all leaderboards. Try again later."
+
 /* ERROR_NOT_FOUND where submissions are taken. */
 int intake_read(struct database *db, struct arena *arena, struct intake_stop *stop, struct error *error);
 

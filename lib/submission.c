@@ -49,8 +49,7 @@ static int check_open(struct database *db, const struct intake *intake, struct s
 	format_text deadline;
 	format_utc(deadline, state->deadline_ms);
 	if (state->stopped)
-		return fail_field(error, "leaderboard", "Podium takes no submissions just now: an admin has stopped that for all leaderboards. "
-			"Try again later.");
+		return fail_field(error, "leaderboard", INTAKE_STOPPED_SENTENCE);
 	if (state->archived)
 		return fail_field(error, "leaderboard", "%s is in the archive, so it takes no more submissions.", leaderboard->name);
 	if (state->ended && !state->practice)
