@@ -1,6 +1,7 @@
 """Rows of all kinds for every table that a database has, made from its columns alone: hostile text, every byte, NULL, the ends of
 numbers, each member of an ENUM. Row `i` of one table belongs to row `i` of all others, so that foreign keys hold."""
 import hashlib
+import re
 
 HOSTILE = "'\"`\\; -- \n\r\t\x1a/* */ \\! id ☃😀‮ä</script>{{x}}%s\x00end"
 ASCII = "a'\"`\\;--%s<b>&"
@@ -76,14 +77,16 @@ def fill(run, tables, first, count):
 
 def contents(sql, tables):
 	"""{table: rows}, of the columns that `tables` knows, each value in hexadecimal."""
-	rows = {}
+	rows, questions = {table: [] for table in tables}, []
 	for table, known in tables.items():
 		names = ", '|', ".join(f"COALESCE(HEX(`{column[0]}`), 'NULL')" for column in known)
-		rows[table] = sorted(row[0] for row in sql(f"SET SESSION group_concat_max_len = 1; SELECT CONCAT({names}) FROM `{table}`"))
-	return rows
+		questions.append(f"SELECT '{table}', CONCAT({names}) FROM `{table}`;")
+	for table, row in sql(" ".join(questions)) if questions else []:
+		rows[table].append(row)
+	return {table: sorted(lines) for table, lines in rows.items()}
 
 
 def definitions(sql, tables):
 	"""{table: CREATE TABLE}, without the numbers that the next rows get."""
-	import re
-	return {table: re.sub(r" AUTO_INCREMENT=\d+", "", sql(f"SHOW CREATE TABLE `{table}`")[0][1]) for table in tables}
+	shown = sql(" ".join(f"SHOW CREATE TABLE `{table}`;" for table in tables))
+	return {row[0]: re.sub(r" AUTO_INCREMENT=\d+", "", row[1]) for row in shown}
