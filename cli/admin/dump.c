@@ -26,6 +26,14 @@ static const struct statement TABLES = SELECT(struct table, TABLE_COLUMNS,
 	"SELECT table_name AS name, engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' "
 	"AND table_name <> '" RESTORING_TABLE "' ORDER BY table_name = 'schema_migrations', table_name");
 
+/* As they would be written in the database itself: without its name, and without whoever made them, whose account another server
+ * need not have. */
+struct view { const char *name, *security, *definition; };
+static const struct column VIEW_COLUMNS[] = { TEXT(struct view, name), TEXT(struct view, security), TEXT(struct view, definition) };
+static const struct statement VIEWS = SELECT(struct view, VIEW_COLUMNS,
+	"SELECT table_name AS name, security_type AS security, REPLACE(view_definition, CONCAT('`', DATABASE(), '`.'), '') AS definition "
+	"FROM information_schema.views WHERE table_schema = DATABASE() ORDER BY table_name");
+
 struct number { int64_t count, binary_log; };
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct number, count) };
 static const struct statement COUNT_TABLES = SELECT(struct number, COUNT_COLUMNS,
@@ -85,6 +93,23 @@ static int read_all(struct tool *tool, dump_sink *sink, void *context, struct er
 	return rc ? rc : interruption_check(error);
 }
 
+/* mariadb-dump would write who made them, and restoring that takes rights that few accounts have. */
+static int write_views(struct database *db, dump_sink *sink, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer sql = {0};
+	struct view *views;
+	size_t count = 0;
+	int rc = database_rows(db, arena, &VIEWS, &views, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++) {
+		if (!views[i].definition || !*views[i].definition)
+			rc = fail(error, ERROR_INPUT, "The database account may not see how the view %s is made: give it the right SHOW VIEW.", views[i].name);
+		else
+			buffer_printf(&sql, LEDGER_VIEW "SQL SECURITY %s VIEW `%s` AS %s;\n", views[i].security, views[i].name, views[i].definition);
+	}
+	return rc || !sql.length ? rc : sink(context, sql.data, sql.length, error);
+}
+
 int dump_database(struct database *db, const struct config *config, dump_sink *sink, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -113,5 +138,5 @@ int dump_database(struct database *db, const struct config *config, dump_sink *s
 	if (!rc)
 		rc = tool_finish(&tool, error);
 	tool_stop(&tool);
-	return rc;
+	return rc ? rc : write_views(db, sink, context, error);
 }

@@ -44,6 +44,9 @@ static void end_line(struct ledger *ledger)
 	line[ledger->line_length] = '\0';
 	if (strncmp(line, CREATE, strlen(CREATE)) == 0)
 		begin_table(ledger, line + strlen(CREATE));
+	const char *view = strncmp(line, LEDGER_VIEW, strlen(LEDGER_VIEW)) == 0 ? strstr(line, " VIEW `") : NULL;
+	if (view)
+		begin_table(ledger, view + strlen(" VIEW `"));
 	if (strncmp(line, POSITION, strlen(POSITION)) == 0) {
 		const char *file = line + strlen(POSITION), *position = strstr(file, "MASTER_LOG_POS=");
 		snprintf(ledger->binary_log, sizeof ledger->binary_log, "%.*s", (int)strcspn(file, "'"), file);

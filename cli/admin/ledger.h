@@ -11,6 +11,9 @@
 
 enum { ledger_most_tables = 256 };
 
+/* What begins a line that makes a view, which counts as a table without rows. */
+#define LEDGER_VIEW "CREATE OR REPLACE "
+
 struct ledger_table {
 	char name[68];
 	int64_t rows;

@@ -49,10 +49,10 @@ static const struct statement MOST_PACKET = SELECT(struct number, NUMBER_COLUMNS
 struct name_row { const char *name; int64_t next; };
 static const struct column NAME_COLUMNS[] = { TEXT(struct name_row, name), INTEGER(struct name_row, next) };
 static const struct statement ALL_TABLES = SELECT(struct name_row, NAME_COLUMNS,
-	"SELECT table_name AS name, 0 AS next FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'");
+	"SELECT table_name AS name, table_type = 'VIEW' AS next FROM information_schema.tables WHERE table_schema = DATABASE()");
 static const struct statement NUMBERED_TABLES = SELECT(struct name_row, NAME_COLUMNS,
 	"SELECT table_name AS name, auto_increment AS next FROM information_schema.tables "
-	"WHERE table_schema = DATABASE() AND auto_increment IS NOT NULL");
+	"WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND auto_increment IS NOT NULL");
 
 /* What a worker or podium-hooks of before still has to say carries a fence that nothing has any more. */
 static const struct statement RAISE_FENCES[] = {
@@ -88,7 +88,7 @@ static int drop_all(struct database *db, struct error *error)
 	buffer_text(&sql, "SET foreign_key_checks = 0; ");
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(tables[i].name, RESTORING_TABLE) != 0) {
-			buffer_text(&sql, "DROP TABLE ");
+			buffer_text(&sql, tables[i].next ? "DROP VIEW " : "DROP TABLE ");
 			append_name(&sql, tables[i].name);
 			buffer_text(&sql, "; ");
 		}

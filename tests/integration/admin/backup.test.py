@@ -62,6 +62,11 @@ def fresh(name="restored"):
 	return name
 
 
+def views_of(database):
+	return of(database)("SELECT table_name, security_type, REPLACE(view_definition, CONCAT('`', table_schema, '`.'), '') FROM information_schema.views "
+		f"WHERE table_schema = '{database}' ORDER BY 1")
+
+
 def tables_of(database):
 	return [row[0] for row in of(database)("SHOW TABLES")]
 
@@ -81,6 +86,8 @@ def repack(change):
 
 done("migrate")
 fill(of("podium"), columns(of("podium"), "podium"), 1, 12)
+of("podium")("CREATE SQL SECURITY INVOKER VIEW seen AS SELECT j.id, s.file_name FROM jobs j FORCE INDEX (jobs_age) JOIN submissions s ON s.id = j.submission_id; "
+	"CREATE VIEW admins AS SELECT name, 'it''s `podium`' AS what FROM users WHERE role = 'admin'")
 
 
 @test
@@ -94,6 +101,8 @@ def every_row_of_every_table_comes_back():
 	known = columns(of("podium"), "podium")
 	equal(columns(of("restored"), "restored"), known)
 	equal(definitions(of("restored"), known), definitions(of("podium"), known))
+	equal((views_of("restored"), len(views_of("restored")) >= 2), (views_of("podium"), True))
+	equal(of("restored")("SELECT COUNT(*) FROM seen"), [["12"]])
 	same = {table: rows for table, rows in known.items() if table not in SETTLED}
 	equal(len(same) > 40, True)
 	before, after = contents(of("podium"), same), contents(of("restored"), same)
