@@ -71,7 +71,6 @@ def prepare():
 KEPT = ("SELECT * FROM ranking", "SELECT * FROM users", "SELECT HEX(sha256), content FROM blobs JOIN submissions USING (sha256)",
 	"SELECT stage_id, case_index, spec, verdict, message, runs, mean_ns, low_ns, high_ns FROM measurements",
 	"SELECT id, job_id, name, verdict, message, command, kernels FROM stages", "SELECT id, state, verdict, score_ns, finished_at FROM jobs")
-prepare()
 
 
 @test
@@ -183,6 +182,7 @@ def the_handbook_says_of_every_table_whether_it_grows():
 
 
 try:
+	prepare()
 	code = run()
 finally:
 	server.remove()
