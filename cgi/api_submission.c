@@ -265,14 +265,19 @@ int api_submission_samples(struct request *request)
 	if (rc)
 		return rc;
 	json_t *cases = json_array();
-	for (size_t i = 0; i < job->stage_count; i++)
+	int64_t removed_after_days = SQL_NULL_INTEGER;
+	for (size_t i = 0; i < job->stage_count; i++) {
+		if (job->stages[i].samples_days != SQL_NULL_INTEGER)
+			removed_after_days = job->stages[i].samples_days;
 		for (size_t c = 0; c < job->stages[i].case_count; c++) {
 			const struct case_row *one = &job->stages[i].cases[c];
 			if (one->samples.count)
 				json_array_append_new(cases, json_pack("{s:s, s:I, s:s, s:o, s:o}", "stage", job->stages[i].name, "index", (json_int_t)one->case_index,
 					"spec", one->spec, "blocks", json_count(one->blocks), "samples_ns", samples_json(one)));
 		}
-	return respond_json(request, json_pack("{s:I, s:s, s:o}", "id", (json_int_t)row.id, "gpu", job->gpu, "cases", cases));
+	}
+	return respond_json(request, json_pack("{s:I, s:s, s:o, s:o}", "id", (json_int_t)row.id, "gpu", job->gpu, "cases", cases, "removed_after_days",
+		json_count(removed_after_days)));
 }
 
 int api_submission_source(struct request *request)
@@ -303,9 +308,9 @@ int api_submission_output(struct request *request)
 	const struct stage_row *stage = job->stage_count ? &job->stages[job->stage_count - 1] : NULL;
 	struct printed printed = job_printed(request->arena, job);
 	bool is_live = stage && !stage->verdict;
-	return respond_json(request, json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:s}", "id", (json_int_t)row.id, "gpu", job->gpu, "state", job->state,
+	return respond_json(request, json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:s, s:o}", "id", (json_int_t)row.id, "gpu", job->gpu, "state", job->state,
 		"stage", json_text(stage ? stage->name : NULL), "live", (int)is_live, "stdout", is_live || !stage ? printed.out : stage->out,
-		"stderr", is_live || !stage ? printed.err : stage->err));
+		"stderr", is_live || !stage ? printed.err : stage->err, "removed_after_days", json_count(stage ? stage->output_days : SQL_NULL_INTEGER)));
 }
 
 /* ---- one's own ---- */

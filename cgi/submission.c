@@ -80,16 +80,17 @@ static const struct column STAGE_COLUMNS[] = {
 	INTEGER(struct stage_row, exit_code), INTEGER(struct stage_row, duration_ms), INTEGER(struct stage_row, peak_host_bytes),
 	INTEGER(struct stage_row, peak_device_bytes), TEXT(struct stage_row, command),
 	TEXT(struct stage_row, out), TEXT(struct stage_row, err), TEXT(struct stage_row, kernels), TEXT(struct stage_row, conditions),
+	INTEGER(struct stage_row, output_days), INTEGER(struct stage_row, samples_days), INTEGER(struct stage_row, artifacts_days),
 };
 #define STAGES_OF(whose) SELECT(struct stage_row, STAGE_COLUMNS, \
 	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, t.message, t.exit_code, t.duration_ms, t.peak_host_bytes, t.peak_device_bytes, t.command, " \
-	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions " \
+	"  t.stdout AS `out`, t.stderr AS err, t.kernels, t.conditions, t.output_days, t.samples_days, t.artifacts_days " \
 	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE " whose " = ? ORDER BY t.job_id, t.position")
 
 /* Without what may be long. */
 static const struct statement STAGE_NAMES = SELECT(struct stage_row, STAGE_COLUMNS,
 	"SELECT t.id, t.job_id, t.position, t.name, t.verdict, '' AS message, t.exit_code, t.duration_ms, NULL AS peak_host_bytes, "
-	"  NULL AS peak_device_bytes, '' AS command, '' AS `out`, '' AS err, NULL AS kernels, NULL AS conditions "
+	"  NULL AS peak_device_bytes, '' AS command, '' AS `out`, '' AS err, NULL AS kernels, NULL AS conditions, t.output_days, t.samples_days, t.artifacts_days "
 	"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = ? ORDER BY t.job_id, t.position");
 
 static const struct column CASE_COLUMNS[] = {

@@ -53,6 +53,7 @@ struct stage_row {
 	int64_t exit_code, duration_ms, peak_host_bytes, peak_device_bytes;
 	const char *command, *out, *err;
 	const char *kernels, *conditions; /* JSON, or NULL */
+	int64_t output_days, samples_days, artifacts_days; /* after so many days these were removed; SQL_NULL_INTEGER: they were not */
 	struct case_row *cases; size_t case_count; /* these are filled by the page */
 	const struct artifact_row *artifacts; size_t artifact_count;
 };

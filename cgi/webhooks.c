@@ -162,6 +162,7 @@ static int read_deliveries(struct request *request, struct webhook_view *view)
 
 static int show_one(struct request *request, struct webhook_view *view)
 {
+	view->kept_days = request->config->retain_deliveries_days;
 	const struct webhook *webhook = view->webhook;
 	int rc = read_deliveries(request, view);
 	if (rc)

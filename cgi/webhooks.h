@@ -18,6 +18,7 @@ struct webhook_view {
 	const struct webhook *webhook;
 	const char *address;                               /* as much of it as is shown */
 	const struct webhook_delivery *deliveries; size_t count;
+	int64_t kept_days;                                 /* of deliveries; 0: for ever */
 	int64_t older;                                     /* ?before= of the next page; 0: there is none */
 	const char *secret;                                /* this once; or NULL */
 	const char *name; int64_t events;                  /* as typed */

@@ -5,6 +5,7 @@
 #include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/network.h"
+#include "lib/retention.h"
 #include "lib/scope.h"
 #include "lib/usage.h"
 #include "lib/webhook_event.h"
@@ -18,13 +19,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-enum { most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, lease_spare_ms = 5000 };
+enum { most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, prune_every_ms = 60 * 60 * 1000, lease_spare_ms = 5000 };
 
 static const char USAGE[] =
 	"Usage: podium-hooks\n"
 	"\n"
 	"Sends what the webhooks of a Podium are to hear of, and says when leaderboards have opened and ended. It needs the database\n"
-	"and a way to the internet. SIGTERM or Ctrl-C ends it when what is under way has been sent. Several may run at once.\n"
+	"and a way to the internet. Besides, it removes what is older than the settings retain_... say. SIGTERM or Ctrl-C ends it when what is under way has been sent. Several may run at once.\n"
 	"\n"
 	"Settings, from the environment or the file that PODIUM_CONFIG names:\n";
 
@@ -115,7 +116,12 @@ static void *serve(void *database)
 /* ---- keeping house ---- */
 
 /* When what is not looked at each time is due again. */
-struct house { struct database *db; bool is_checked; int64_t changes_at_ms, clean_at_ms; };
+struct house {
+	struct database *db;
+	bool is_checked, prunes;
+	int64_t changes_at_ms, clean_at_ms, prune_at_ms;
+	struct retention retention;
+};
 
 static bool is_time(int64_t *at_ms, int64_t every_ms)
 {
@@ -124,6 +130,19 @@ static bool is_time(int64_t *at_ms, int64_t every_ms)
 		return false;
 	*at_ms = now + every_ms;
 	return true;
+}
+
+/* A step at a time, so that nothing that is to be sent waits for it. */
+static int prune(struct house *house, struct error *error)
+{
+	bool is_done = false;
+	if (!house->prunes && is_time(&house->prune_at_ms, prune_every_ms)) {
+		house->retention = (struct retention){0};
+		house->prunes = true;
+	}
+	int rc = house->prunes ? retention_step(house->db, &hooks.config, &house->retention, &is_done, error) : 0;
+	house->prunes = house->prunes && !rc && !is_done;
+	return rc;
 }
 
 static int look(struct house *house, struct error *error)
@@ -136,7 +155,7 @@ static int look(struct house *house, struct error *error)
 		rc = outbox_is_due(house->db, &is_due, error);
 	if (!rc && is_due)
 		call_senders(false);
-	return rc;
+	return rc ? rc : prune(house, error);
 }
 
 /* The database may start later than we do, be brought up to date later, or go away for a while. */

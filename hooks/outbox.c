@@ -168,16 +168,11 @@ static const struct statement GIVE_UP = COMMAND(
 	"  CONCAT('Given up after ', d.attempts, IF(d.attempts = 1, ' attempt', ' attempts'), "
 	"    ', because the webhook was paused or off, or nothing could be sent. ', d.sentence) "
 	"WHERE e.at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND AND (h.lease_expires IS NULL OR h.lease_expires < UTC_TIMESTAMP(3))");
-/* With what was delivered of it, also to webhooks that are gone. */
-static const struct statement FORGET_EVENTS = COMMAND(
-	"DELETE e, d FROM webhook_events e LEFT JOIN webhook_deliveries d ON d.event_id = e.id WHERE e.at < UTC_TIMESTAMP(3) - INTERVAL 30 DAY");
 static const struct statement FORGET_TOLD = COMMAND(
 	"DELETE t FROM webhook_told t LEFT JOIN leaderboards l ON l.id = t.leaderboard_id WHERE l.id IS NULL");
 
 int outbox_clean(struct database *db, int64_t most_s, struct error *error)
 {
 	int rc = database_execute(db, &GIVE_UP, error, "i", most_s);
-	if (!rc)
-		rc = database_execute(db, &FORGET_EVENTS, error, "");
 	return rc ? rc : database_execute(db, &FORGET_TOLD, error, "");
 }

@@ -44,7 +44,7 @@ int outbox_note(struct database *db, const struct config *config, const struct d
 /* After so many failures in a row, 1 or more: the first time, then twice as late each time, an hour at most; a quarter more or less. */
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures);
 
-/* Gives up what has waited for too long, and removes what is a month old. */
+/* Gives up what has waited for too long. What is old lib/retention.h removes. */
 int outbox_clean(struct database *db, int64_t most_s, struct error *error);
 
 #endif

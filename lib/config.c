@@ -58,6 +58,11 @@ static const struct key {
 	WHOLE_KEY(webhook_timeout_ms, "10000", 100, 60000, "how long the receiver of a webhook may take"),
 	WHOLE_KEY(webhook_retry_ms, "30000", 10, 3600000, "when it is tried again the first time; then twice as late each time"),
 	WHOLE_KEY(webhook_most_s, "86400", 1, 604800, "how long a delivery is tried before it is given up"),
+	WHOLE_KEY(retain_samples_days, "365", 0, 36500, "how long the times of single calls are kept; 0: for ever"),
+	WHOLE_KEY(retain_logs_days, "365", 0, 36500, "what submissions and compilers printed, likewise"),
+	WHOLE_KEY(retain_artifacts_days, "180", 0, 36500, "reports and files of profilers, likewise"),
+	WHOLE_KEY(retain_deliveries_days, "30", 0, 36500, "what webhooks were told, likewise"),
+	WHOLE_KEY(retain_audit_days, "0", 0, 36500, "the audit log, likewise"),
 };
 
 static int set(struct config *config, const struct key *key, const char *value, const char *where, struct error *error)

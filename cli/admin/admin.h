@@ -13,6 +13,9 @@ enum { admin_done = 0, admin_failed = 1, admin_misused = 2 };
 typedef int admin_command(int argc, char **argv);
 
 admin_command migrate_command;                         /* migrate.c */
+admin_command backup_command, backup_check_command;    /* backup.c */
+admin_command restore_command, restored_command;       /* restore.c */
+admin_command prune_command;                           /* prune.c */
 admin_command user_add_command, user_role_command, user_password_command, user_list_command,
 	user_first_admin_command;                          /* user.c */
 admin_command task_load_command;                       /* task_load.c */

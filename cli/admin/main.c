@@ -16,6 +16,13 @@ static const struct command {
 	const char *meaning;
 } COMMANDS[] = {
 	{ "migrate", "", migrate_command, "bring the database's tables up to date" },
+	{ "backup check", "FILE", backup_check_command, "say what is in a backup, and whether it is whole; it needs no database" },
+	{ "backup", "FILE", backup_command, "write all of the database to FILE (-: standard output), while Podium runs" },
+	{ "restore", "[--replace DATABASE] [--keep-sessions] FILE", restore_command,
+		"fill an empty database from a backup and bring it up to date; --replace: what DATABASE holds is deleted first" },
+	{ "restored", "[--keep-sessions]", restored_command,
+		"the same last steps after the database was put back by other means: nothing from before is believed any more" },
+	{ "prune", "[--dry-run]", prune_command, "delete what is older than the settings retain_... say; --dry-run only says how much that is" },
 	{ "user add", "NAME [--role ROLE] [--password-file FILE]", user_add_command,
 		"make an account; the password is read from FILE, the terminal or standard input" },
 	{ "user role", "NAME ROLE", user_role_command, "make somebody a participant, creator or admin" },

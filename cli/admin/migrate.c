@@ -1,4 +1,7 @@
+#include "cli/admin/migrate.h"
+
 #include "cli/admin/admin.h"
+#include "cli/admin/dump.h"
 #include "lib/scope.h"
 #include "sql/migrations.h"
 
@@ -27,11 +30,6 @@ static const char BOOK[] =
 	"  sha256     BINARY(32) NOT NULL,"
 	"  applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)"
 	") ENGINE = InnoDB";
-
-struct lock { int64_t held; };
-static const struct column LOCK_COLUMNS[] = { INTEGER(struct lock, held) };
-static const struct statement LOCK = SELECT(struct lock, LOCK_COLUMNS,
-	"SELECT GET_LOCK('podium migrate', 60) AS held");
 
 static int64_t version_of(const struct migration *migration)
 {
@@ -70,8 +68,11 @@ static int check_applied(const struct applied *applied, size_t count, struct err
 static int apply(struct database *db, const struct migration *migration, struct error *error)
 {
 	int rc = database_script(db, migration->sql, error);
-	if (rc)
-		return fail_context(error, "%s", migration->name);
+	if (rc) {
+		struct error why = *error;
+		return fail(error, rc, "%s was not finished: %.600s What it did before that stays, and the versions before it work on. Mend the reason and "
+			"run podium-admin migrate again: it runs all of this file once more, which harms nothing.", migration->name, why.text);
+	}
 	unsigned char digest[crypto_hash_sha256_BYTES];
 	digest_of(migration, digest);
 	rc = database_execute(db, &RECORD, error, "isb", version_of(migration), migration->name, digest, sizeof digest);
@@ -80,13 +81,15 @@ static int apply(struct database *db, const struct migration *migration, struct 
 	return rc;
 }
 
-static int migrate(struct database *db, struct error *error)
+int64_t migrate_newest(void)
+{
+	return version_of(&migrations[migration_count - 1]);
+}
+
+int migrate(struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	struct lock lock;
-	int rc = database_row(db, arena, &LOCK, &lock, error, "");
-	if (!rc && lock.held != 1)
-		rc = fail(error, ERROR_CONFLICT, "Another podium-admin has been changing this database for a minute; try again.");
+	int rc = schema_lock(db, error);
 	if (!rc)
 		rc = database_script(db, BOOK, error);
 	struct applied *applied;
@@ -98,7 +101,7 @@ static int migrate(struct database *db, struct error *error)
 	for (size_t i = rc ? migration_count : count; !rc && i < migration_count; i++)
 		rc = apply(db, &migrations[i], error);
 	if (!rc)
-		admin_say("The database is at version %lld.", (long long)version_of(&migrations[migration_count - 1]));
+		admin_say("The database is at version %lld.", (long long)migrate_newest());
 	return rc;
 }
 
@@ -111,5 +114,5 @@ int migrate_command(int argc, char **argv)
 	struct error error = {0};
 	if (!db)
 		return admin_failed;
-	return migrate(db, &error) ? admin_complain(&error) : admin_done;
+	return restoring_check(db, &error) || migrate(db, &error) ? admin_complain(&error) : admin_done;
 }

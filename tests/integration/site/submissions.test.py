@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What admins do with single submissions: find them, hide them, hold their results, note something about them. The worker's
 podium-run is a pretended one that says what a submission tells it to."""
+import getpass
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -138,6 +140,28 @@ def a_note_is_for_admins_alone():
 		lacks(client.get(f"/submission/{other}?{time.time()}").text, "Watch")
 	equal(act(other, "note", note="").status, 303)
 	equal(sql(f"SELECT admin_note FROM submissions WHERE id = {other}"), [["NULL"]])
+
+
+@test
+def a_page_says_what_was_removed_for_its_age():
+	number = submit(ada, 1500.0)
+	wait(lambda: status(number)["state"] == "done")
+	of = f"stages t JOIN jobs j ON j.id = t.job_id"
+	sql(f"""UPDATE {of} SET t.stdout = 'It printed this.', j.finished_at = j.finished_at - INTERVAL 400 DAY WHERE j.submission_id = {number};
+		UPDATE {of} JOIN measurements m ON m.stage_id = t.id SET m.samples = UNHEX(REPEAT('0000803f', 50)), m.blocks = 2 WHERE j.submission_id = {number} AND t.name = 'ranked'""")
+	page = whole(ada.get(f"/submission/{number}")).words()
+	contains(page, "It printed this.")
+	lacks(page, "removed after")
+	environment = {**site.environment, "PODIUM_DATABASE_SOCKET": str(site.var / "run" / "mariadb.sock"), "PODIUM_DATABASE_USER": getpass.getuser()}
+	subprocess.run([site.admin_program, "prune"], check=True, stdout=subprocess.DEVNULL, env=environment)
+	page = whole(ada.get(f"/submission/{number}?{time.time()}")).words()
+	contains(page, "What this stage printed was removed after 365 days.")
+	contains(page, "The times of single calls were removed after 365 days. What was computed from them stays.")
+	lacks(page, "It printed this.")
+	others = whole(anyone.get(f"/submission/{number}?{time.time()}")).words()
+	lacks(others, "printed was removed")
+	contains(others, "The times of single calls were removed after 365 days.")
+	equal(sql(f"SELECT COUNT(*) FROM {of} JOIN measurements m ON m.stage_id = t.id WHERE j.submission_id = {number} AND m.mean_ns IS NOT NULL")[0][0] != "0", True)
 
 
 @test

@@ -1,0 +1,174 @@
+#include "cli/admin/tool.h"
+
+#include "lib/buffer.h"
+#include "lib/scope.h"
+#include "lib/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { most_words = 400, not_found = 127 };
+
+/* ---- interruptions ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int number)
+{
+	interrupted = number;
+}
+
+void interruption_catch(void)
+{
+	struct sigaction action = { .sa_handler = note_signal }; /* without SA_RESTART */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int interruption_check(struct error *error)
+{
+	return interrupted ? fail(error, ERROR_CONFLICT, "It was interrupted (%s).", strsignal(interrupted)) : 0;
+}
+
+/* ---- the file of options ---- */
+
+/* In quotes, as MariaDB's option files want it: what begins with a backslash there means something else. */
+static void write_option(struct buffer *out, const char *name, const char *value)
+{
+	buffer_printf(out, "%s=\"", name);
+	for (; *value; value++)
+		switch (*value) {
+		case '\n': buffer_text(out, "\\n"); break;
+		case '\r': buffer_text(out, "\\r"); break;
+		case '\t': buffer_text(out, "\\t"); break;
+		case '"': case '\\': buffer_byte(out, '\\'); /* fall through */
+		default: buffer_byte(out, *value);
+		}
+	buffer_text(out, "\"\n");
+}
+
+static void write_options(struct buffer *out, const struct config *config)
+{
+	buffer_text(out, "[client]\n");
+	write_option(out, "user", config->database_user);
+	if (config->database_password[0])
+		write_option(out, "password", config->database_password);
+	if (config->database_socket[0]) {
+		write_option(out, "socket", config->database_socket);
+		return;
+	}
+	write_option(out, "host", config->database_host);
+	buffer_printf(out, "port=%lld\nprotocol=tcp\n", (long long)config->database_port);
+}
+
+/* A memfd is born writable for all, and MariaDB leaves such a file unread. */
+static int options_file(const struct config *config, struct error *error)
+{
+	cleanup_buffer struct buffer text = {0};
+	write_options(&text, config);
+	cleanup_fd int file = memfd_create("options", 0);
+	if (file < 0 || fchmod(file, 0600) || write(file, text.data, text.length) != (ssize_t)text.length)
+		return fail(error, ERROR_SYSTEM, "Cannot hold the options of a program in memory: %s.", strerror(errno));
+	explicit_bzero(text.data, text.length);
+	return steal_fd(&file);
+}
+
+/* ---- running ---- */
+
+static void become(const char *const *words, int options, int theirs, int standard, int complaints)
+{
+	char defaults[48];
+	const char *argv[most_words + 2] = { words[0], defaults };
+	snprintf(defaults, sizeof defaults, "--defaults-file=/proc/self/fd/%d", options);
+	for (size_t i = 1; words[i] && i < most_words; i++)
+		argv[i + 1] = words[i];
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGPIPE, SIG_DFL);
+	if (dup2(theirs, standard) >= 0 && dup2(complaints, STDERR_FILENO) >= 0)
+		execvp(words[0], (char *const *)argv);
+	_exit(not_found);
+}
+
+int tool_start(struct tool *tool, const struct config *config, enum tool_direction direction, const char *const *words, struct error *error)
+{
+	int ends[2];
+	cleanup_fd int options = options_file(config, error);
+	if (options < 0)
+		return options;
+	*tool = (struct tool){ .name = words[0], .pipe = -1, .complaints = memfd_create("complaints", MFD_CLOEXEC) };
+	if (tool->complaints < 0 || pipe2(ends, O_CLOEXEC))
+		return fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
+	cleanup_fd int theirs = ends[direction == TOOL_READ];
+	tool->pipe = ends[direction == TOOL_WRITE];
+	fcntl(tool->pipe, F_SETPIPE_SZ, 1 << 20);
+	fflush(stdout);
+	tool->pid = fork();
+	if (tool->pid == 0)
+		become(words, options, theirs, direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
+	return tool->pid > 0 ? 0 : fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
+}
+
+/* The last line that says something, without the program's name in front. */
+static void last_complaint(const struct tool *tool, struct buffer *out)
+{
+	char text[4096] = "";
+	off_t size = lseek(tool->complaints, 0, SEEK_END), from = size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0;
+	ssize_t length = pread(tool->complaints, text, sizeof text - 1, from);
+	while (length > 0 && strchr("\n\r .", text[length - 1]))
+		text[--length] = '\0';
+	char *line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	char *rest = strstr(line, ": ");
+	if (rest && (size_t)(rest - line) <= strlen(tool->name))
+		line = rest + 2;
+	text_append_printable(out, line);
+}
+
+static int say_how_it_ended(const struct tool *tool, int status, struct error *error)
+{
+	cleanup_buffer struct buffer said = {0};
+	if (WIFEXITED(status) && WEXITSTATUS(status) == not_found)
+		return fail(error, ERROR_SYSTEM, "%s is not installed here; it belongs to the package mariadb-client.", tool->name);
+	last_complaint(tool, &said);
+	if (said.length)
+		return fail(error, ERROR_DATABASE, "%s has failed: %.800s.", tool->name, said.data);
+	if (WIFSIGNALED(status))
+		return fail(error, ERROR_SYSTEM, "%s was ended by a signal (%s).", tool->name, strsignal(WTERMSIG(status)));
+	return fail(error, ERROR_SYSTEM, "%s has failed with the exit status %d.", tool->name, WEXITSTATUS(status));
+}
+
+static int end(struct tool *tool, struct error *error)
+{
+	int status = 0;
+	close(tool->pipe);
+	while (waitpid(tool->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	int rc = status ? say_how_it_ended(tool, status, error) : 0;
+	close(tool->complaints);
+	tool->pid = 0;
+	return rc;
+}
+
+int tool_finish(struct tool *tool, struct error *error)
+{
+	int rc = end(tool, error);
+	return rc && interruption_check(NULL) ? interruption_check(error) : rc; /* Ctrl-C reaches it as well */
+}
+
+void tool_stop(struct tool *tool)
+{
+	struct error ignored;
+	if (tool->pid <= 0)
+		return;
+	kill(tool->pid, SIGTERM);
+	end(tool, &ignored);
+}

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""sql/NNNN_*.sql: each is safe while the version before it still runs, bears being run again, and keeps what is there.
+
+A migration that takes something away, narrows it or renames it breaks the programs of the version before, which still run while it is
+applied and for as long as the upgrade of all hosts takes. Where one does so all the same, EXCEPTIONS says why that harms nobody."""
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from filler import columns, contents, definitions, fill  # noqa: E402
+from mariadb import MariaDB  # noqa: E402
+from tap import contains, equal, run, test  # noqa: E402
+
+PROGRAM = ROOT / os.environ.get("B", "build/release") / "podium-admin"
+FILES = sorted((ROOT / "sql").glob("[0-9]*.sql"))
+AT_ONCE = 3  # rows per table and step
+
+# What is no expansion: (migration, a part of the statement): why the version before it does not mind.
+EXCEPTIONS = {
+	("0003_results", "MODIFY mode ENUM("): "a member more, at the end",
+	("0003_results", "MODIFY name ENUM("): "a member more, at the end",
+	("0004_control", "DROP KEY IF EXISTS jobs_claim"): "no statement forces it by name, and jobs_age begins with the same columns",
+	("0008_comparisons", "MODIFY submission_id BIGINT UNSIGNED NULL"): "may be NULL, which only jobs of comparisons are",
+	("0008_comparisons", "ADD UNIQUE KEY IF NOT EXISTS jobs_comparison"): "of a column that is new, and NULL in what the version before writes",
+	("0008_comparisons", "ADD CONSTRAINT jobs_comparison FOREIGN KEY"): "of a column that is new",
+	("0008_comparisons", "ADD CONSTRAINT IF NOT EXISTS jobs_owner CHECK"): "holds for all that the version before writes: it gives each job a submission",
+	("0008_comparisons", "MODIFY name ENUM("): "a member more, at the end",
+	("0013_operations", "ADD CONSTRAINT jobs_rejudged FOREIGN KEY"): "of a column that is new",
+	("0013_operations", "DROP CONSTRAINT IF EXISTS jobs_owner"): "allows more than before",
+	("0013_operations", "ADD CONSTRAINT IF NOT EXISTS jobs_one_owner CHECK"): "the same for all that the version before writes",
+	("0017_administration", "MODIFY COLUMN leaderboard_id BIGINT UNSIGNED NULL"): "may be NULL, which only the new kind of rejudging is",
+	("0017_administration", "ADD CONSTRAINT rejudgings_user FOREIGN KEY"): "of a column that is new",
+	("0017_administration", "ADD CONSTRAINT IF NOT EXISTS rejudgings_one_subject CHECK"): "holds for all that the version before writes",
+	("0017_administration", "MODIFY COLUMN kind ENUM("): "a member more, at the end",
+}
+
+# What a migration writes into columns that were there, for what the columns mean: (table, column).
+REWRITTEN = {("jobs", "user_id"), ("submissions", "dry_run"), ("ranking", "engine"), ("ranking", "attempts"), ("rejudgings", "jobs")}
+
+TAKES_AWAY = re.compile(r"\b(?:DROP\s+(?:TABLE|COLUMN|KEY|INDEX|CONSTRAINT|FOREIGN|PRIMARY|VIEW)|RENAME|CHANGE|MODIFY|TRUNCATE|DELETE\s+FROM"
+	r"|ADD\s+(?:CONSTRAINT|UNIQUE|PRIMARY|FOREIGN|CHECK)|ALTER\s+COLUMN|CONVERT\s+TO|LOCK\s+TABLES)\b[^,;]*", re.I)
+ADDS_COLUMN = re.compile(r"ADD\s+COLUMN\b(?:[^,;'(]|'(?:[^']|'')*'|\([^)]*\))*", re.I)
+CREATES = re.compile(r"CREATE\s+TABLE\s+IF\s+NOT\s+EXISTS\s.*?(?=;)", re.I | re.S)
+
+
+def plain(file):
+	"""The statements without comments, those of columns and of lines."""
+	text = re.sub(r"^\s*--.*$", "", file.read_text(), flags=re.M)
+	return re.sub(r"\bCOMMENT\s+'(?:[^']|'')*'", "", text)
+
+
+def breaking(file):
+	"""What in a migration the version before it might not bear."""
+	text = plain(file)
+	changes = re.sub(CREATES, "", text)
+	found = [" ".join(match[0].split()) for match in TAKES_AWAY.finditer(changes)]
+	for match in ADDS_COLUMN.finditer(changes):
+		words = " ".join(match[0].split())
+		if "NOT NULL" in words.upper() and "DEFAULT" not in words.upper():
+			found.append(words)
+	return found
+
+
+def unbearable(file):
+	return [part for part in breaking(file) if not any(name == file.stem and part.startswith(allowed) for name, allowed in EXCEPTIONS)]
+
+
+# ---- the files ----
+
+@test
+def the_checker_knows_what_breaks_the_version_before():
+	folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-migrations."))
+	try:
+		for statement, finds in (("ALTER TABLE jobs DROP COLUMN IF EXISTS reason;", 1), ("DROP TABLE IF EXISTS jobs;", 1), ("ALTER TABLE jobs\n  MODIFY\n gpu INT;", 1),
+			("ALTER TABLE jobs CHANGE a b INT;", 1), ("RENAME TABLE jobs TO work;", 1), ("DELETE FROM jobs;", 1), ("TRUNCATE jobs;", 1),
+			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL;", 1), ("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL COMMENT 'no DEFAULT', ADD COLUMN IF NOT EXISTS b INT NOT NULL;", 2),
+			("ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a INT NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS b DECIMAL(3, 1) NULL;", 0),
+			("-- DROP TABLE jobs\nCREATE TABLE IF NOT EXISTS a (id INT, UNIQUE KEY a (id), CONSTRAINT b CHECK (id > 1));", 0),
+			("ALTER TABLE jobs ADD UNIQUE KEY IF NOT EXISTS a (id);", 1), ("ALTER TABLE jobs ADD KEY IF NOT EXISTS a (id);", 0)):
+			file = folder / "0001_tried.sql"
+			file.write_text(statement)
+			equal((statement, len(unbearable(file))), (statement, finds))
+	finally:
+		shutil.rmtree(folder)
+
+
+@test
+def every_migration_only_adds():
+	equal({file.stem: found for file in FILES if (found := unbearable(file))}, {})
+
+
+@test
+def every_exception_is_still_needed():
+	unused = [(name, part) for name, part in EXCEPTIONS
+		if not any(file.stem == name and any(found.startswith(part) for found in breaking(file)) for file in FILES)]
+	equal(unused, [])
+
+
+@test
+def every_migration_bears_being_interrupted():
+	for file in FILES:
+		text = plain(file)
+		for match in re.finditer(r"CREATE\s+TABLE\s+(?!IF\s+NOT\s+EXISTS)|ADD\s+(?:COLUMN|KEY|UNIQUE\s+KEY|INDEX)\s+(?!IF\s+NOT\s+EXISTS)|INSERT\s+INTO\s+(?!.*?ON\s+DUPLICATE\s+KEY)", text, re.I | re.S):
+			raise AssertionError(f"{file.stem}: {text[match.start():match.start() + 80]!r} fails when the migration runs again")
+		equal([number for number in re.findall(r"\bENGINE\s*=\s*(\w+)", text) if number != "InnoDB"], [])
+
+
+# ---- on data ----
+
+server = MariaDB()
+
+
+def of(database):
+	def sql(statements):
+		answer = server.client(database, statements)
+		if answer.returncode:
+			raise AssertionError(answer.stderr[-3000:])
+		return [line.split("\t") for line in answer.stdout.splitlines()]
+	return sql
+
+
+def admin(*words, database):
+	return subprocess.run([PROGRAM, *words], capture_output=True, text=True, env={**server.environment, "PODIUM_DATABASE_NAME": database})
+
+
+def make(database):
+	server.client("", f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
+	of(database)("CREATE TABLE schema_migrations (version INT UNSIGNED NOT NULL PRIMARY KEY, name VARCHAR(64) CHARACTER SET ascii NOT NULL, "
+		"sha256 BINARY(32) NOT NULL, applied_at DATETIME(3) NOT NULL DEFAULT UTC_TIMESTAMP(3)) ENGINE = InnoDB")
+	return of(database)
+
+
+def apply(sql, file):
+	sql("SET sql_mode = 'TRADITIONAL', time_zone = '+00:00';" + file.read_text())
+
+
+def note(sql, file):
+	sql(f"INSERT INTO schema_migrations (version, name, sha256) VALUES ({int(file.name[:4])}, '{file.stem}', X'{hashlib.sha256(file.read_bytes()).hexdigest()}')")
+
+
+def kept(sql, before, rows):
+	"""Each row that was there is there with the same values, but for those that a migration is for."""
+	same = {table: [column for column in known if (table, column[0]) not in REWRITTEN] for table, known in before.items()}
+	found = contents(sql, same)
+	for table, lines in rows.items():
+		lost = set(lines) - set(found[table])
+		equal((table, sorted(lost)[:2]), (table, []))
+
+
+def rows_of(sql, before):
+	return contents(sql, {table: [column for column in known if (table, column[0]) not in REWRITTEN] for table, known in before.items()})
+
+
+@test
+def two_hosts_migrate_at_the_same_moment():
+	server.client("", "CREATE DATABASE fresh CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
+	both = [subprocess.Popen([PROGRAM, "migrate"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+		env={**server.environment, "PODIUM_DATABASE_NAME": "fresh"}) for _ in range(2)]
+	told = [one.communicate(timeout=60) for one in both]
+	equal([one.returncode for one in both], [0, 0])
+	equal("".join(text for text, _ in told).count("Applied "), len(FILES))
+
+
+@test
+def rows_of_every_schema_survive_all_migrations_and_the_old_version_writes_on():
+	sql, first = make("climb"), 1
+	before = {}
+	for file in FILES:
+		there = rows_of(sql, before)
+		apply(sql, file)
+		kept(sql, before, there)
+		# What the version before writes while its successor's tables are there already.
+		if before:
+			fill(sql, before, first, AT_ONCE)
+			first += AT_ONCE
+		# As after an interruption: all of it once more.
+		apply(sql, file)
+		note(sql, file)
+		kept(sql, before, there)
+		before = columns(sql, "climb")
+		fill(sql, before, first, AT_ONCE)
+		first += AT_ONCE
+	equal(first > 2 * AT_ONCE * (len(FILES) - 1), True)
+	equal(admin("migrate", database="climb").stdout, f"The database is at version {int(FILES[-1].name[:4])}.\n")
+	equal(columns(of("fresh"), "fresh"), before)
+	equal(definitions(sql, before), definitions(of("fresh"), before))
+
+
+@test
+def a_migration_that_fails_says_what_to_do_and_is_finished_later():
+	sql = make("failing")
+	for file in FILES[:-1]:
+		apply(sql, file)
+		note(sql, file)
+	# A view where the newest wants a table or a column: it cannot be applied.
+	name = re.search(r"(?:CREATE TABLE IF NOT EXISTS|ALTER TABLE)\s+(\w+)", plain(FILES[-1]))[1]
+	known = name in columns(sql, "failing")
+	sql(f"RENAME TABLE {name} TO aside; CREATE VIEW {name} AS SELECT 1 AS one" if known else f"CREATE VIEW {name} AS SELECT 1 AS one")
+	answer = admin("migrate", database="failing")
+	if answer.returncode == 0:  # CREATE TABLE IF NOT EXISTS is content with a view
+		sql(f"DELETE FROM schema_migrations WHERE version = {int(FILES[-1].name[:4])}")
+	else:
+		contains(answer.stderr, f"{FILES[-1].stem} was not finished: ")
+		contains(answer.stderr, "run podium-admin migrate again")
+	sql(f"DROP VIEW {name};" + (f"RENAME TABLE aside TO {name}" if known else ""))
+	equal(admin("migrate", database="failing").returncode, 0)
+	equal(definitions(sql, columns(sql, "failing")), definitions(of("fresh"), columns(of("fresh"), "fresh")))
+
+
+@test
+def every_earlier_schema_is_brought_up_to_date():
+	"""All of them where there is time for it (make test-scale); here the first, and the one before the newest."""
+	ends = range(1, len(FILES)) if os.environ.get("EVERY_SCHEMA") else (1, len(FILES) - 1)
+	for end in ends:
+		sql = make(f"from_{end}")
+		for file in FILES[:end]:
+			apply(sql, file)
+			note(sql, file)
+		before = columns(sql, f"from_{end}")
+		fill(sql, before, 1, AT_ONCE)
+		there = rows_of(sql, before)
+		answer = admin("migrate", database=f"from_{end}")
+		equal((end, answer.returncode, answer.stderr), (end, 0, ""))
+		equal(answer.stdout.count("Applied "), len(FILES) - end)
+		kept(sql, before, there)
+		equal(definitions(sql, columns(sql, f"from_{end}")), definitions(of("fresh"), columns(of("fresh"), "fresh")))
+		server.client("", f"DROP DATABASE from_{end}")
+
+
+try:
+	code = run()
+finally:
+	server.remove()
+sys.exit(code)
