@@ -1,0 +1,90 @@
+#include "lib/manual.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+
+/* A backslash is one, a hyphen is one, and no line begins a request. */
+static void add(struct buffer *out, const char *text)
+{
+	for (bool begins = true; *text; begins = *text == '\n', text++) {
+		if (begins && (*text == '.' || *text == '\''))
+			buffer_text(out, "\\&");
+		if (*text == '\\')
+			buffer_text(out, "\\e");
+		else if (*text == '-')
+			buffer_text(out, "\\-");
+		else if (begins && *text == '\n')
+			buffer_text(out, ".PP\n");
+		else
+			buffer_byte(out, *text);
+	}
+}
+
+/* Within a request's argument in quotes. */
+static void add_quoted(struct buffer *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '"')
+			buffer_text(out, "\\(dq");
+		else
+			add(out, (char[]){ *text == '\n' ? ' ' : *text, '\0' });
+}
+
+static void add_words(struct buffer *out, const char *bold, const char *italic)
+{
+	buffer_text(out, "\\fB");
+	add(out, bold);
+	buffer_text(out, "\\fR");
+	if (*italic) {
+		buffer_text(out, " \\fI");
+		add(out, italic);
+		buffer_text(out, "\\fR");
+	}
+	buffer_byte(out, '\n');
+}
+
+void manual_begin(struct buffer *out, const char *name, int section, const char *volume, const char *purpose)
+{
+	buffer_text(out, ".TH ");
+	for (const char *c = name; *c; c++)
+		buffer_byte(out, (char)toupper((unsigned char)*c));
+	buffer_printf(out, " %d \"\" \"podium " PODIUM_VERSION "\" \"%s\"\n.SH NAME\n", section, volume);
+	add(out, name);
+	buffer_text(out, " \\- ");
+	add(out, purpose);
+	buffer_byte(out, '\n');
+}
+
+void manual_section(struct buffer *out, const char *title)
+{
+	buffer_printf(out, ".SH %s\n", title);
+}
+
+void manual_subsection(struct buffer *out, const char *bold, const char *rest)
+{
+	buffer_text(out, ".SS \"");
+	add_quoted(out, bold);
+	buffer_text(out, *rest ? " " : "");
+	add_quoted(out, rest);
+	buffer_text(out, "\"\n");
+}
+
+void manual_text(struct buffer *out, const char *text)
+{
+	add(out, text);
+	if (out->length && out->data[out->length - 1] != '\n')
+		buffer_byte(out, '\n');
+}
+
+void manual_item(struct buffer *out, const char *bold, const char *italic, const char *meaning)
+{
+	buffer_text(out, ".TP\n");
+	add_words(out, bold, italic);
+	manual_text(out, meaning);
+}
+
+void manual_synopsis(struct buffer *out, const char *bold, const char *italic)
+{
+	buffer_text(out, ".PP\n");
+	add_words(out, bold, italic);
+}
