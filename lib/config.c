@@ -206,13 +206,12 @@ void config_describe(struct buffer *out)
 
 /* ---- the manual and the file to begin with ---- */
 
-static const char *value_words(const struct key *key, char *out, size_t size)
+static void describe_key(const struct key *key, char *out, size_t size)
 {
 	if (key->kind == WHOLE)
-		snprintf(out, size, "%lld to %lld; %s where it is not set.", (long long)key->least, (long long)key->most, key->fallback);
+		snprintf(out, size, "%s. From %lld to %lld; default: %s.", key->meaning, (long long)key->least, (long long)key->most, key->fallback);
 	else
-		snprintf(out, size, "%s%s", *key->fallback ? key->fallback : "Empty", " where it is not set.");
-	return out;
+		snprintf(out, size, "%s. Default: %s.", key->meaning, *key->fallback ? key->fallback : "empty");
 }
 
 void config_manual(struct buffer *out)
@@ -227,8 +226,8 @@ void config_manual(struct buffer *out)
 		"A file with a password in it is refused where everybody on the host may read it.\n");
 	manual_section(out, "SETTINGS");
 	for (size_t i = 0; i < COUNT(KEYS); i++) {
-		char words[200], meaning[600];
-		snprintf(meaning, sizeof meaning, "%s\n\n%s", KEYS[i].meaning, value_words(&KEYS[i], words, sizeof words));
+		char meaning[600];
+		describe_key(&KEYS[i], meaning, sizeof meaning);
 		manual_item(out, KEYS[i].name, "", meaning);
 	}
 	manual_section(out, "ENVIRONMENT");

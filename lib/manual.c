@@ -2,21 +2,31 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <string.h>
 
-/* A backslash is one, a hyphen is one, and no line begins a request. */
+/* A backslash is one, and a hyphen is one that can be copied. */
+static void add_letter(struct buffer *out, char letter)
+{
+	if (letter == '\\')
+		buffer_text(out, "\\e");
+	else if (letter == '-')
+		buffer_text(out, "\\-");
+	else
+		buffer_byte(out, letter);
+}
+
+/* No line begins a request, and none is set apart: what indents it is for --help. */
 static void add(struct buffer *out, const char *text)
 {
-	for (bool begins = true; *text; begins = *text == '\n', text++) {
+	for (bool begins = true; *text; text++) {
 		if (begins && (*text == '.' || *text == '\''))
 			buffer_text(out, "\\&");
-		if (*text == '\\')
-			buffer_text(out, "\\e");
-		else if (*text == '-')
-			buffer_text(out, "\\-");
-		else if (begins && *text == '\n')
-			buffer_text(out, ".PP\n");
-		else
-			buffer_byte(out, *text);
+		if (begins && *text == '\n')
+			buffer_text(out, ".PP");
+		add_letter(out, *text);
+		begins = *text == '\n';
+		if (begins)
+			text += strspn(text + 1, " ");
 	}
 }
 
@@ -26,8 +36,8 @@ static void add_quoted(struct buffer *out, const char *text)
 	for (; *text; text++)
 		if (*text == '"')
 			buffer_text(out, "\\(dq");
-		else
-			add(out, (char[]){ *text == '\n' ? ' ' : *text, '\0' });
+		else if (*text != '\n')
+			add_letter(out, *text);
 }
 
 static void add_words(struct buffer *out, const char *bold, const char *italic)
@@ -74,6 +84,17 @@ void manual_text(struct buffer *out, const char *text)
 	add(out, text);
 	if (out->length && out->data[out->length - 1] != '\n')
 		buffer_byte(out, '\n');
+}
+
+void manual_lines(struct buffer *out, const char *text)
+{
+	buffer_text(out, ".nf\n");
+	for (bool begins = true; *text; begins = *text == '\n', text++) {
+		if (begins && (*text == '.' || *text == '\''))
+			buffer_text(out, "\\&");
+		add_letter(out, *text);
+	}
+	buffer_text(out, ".fi\n");
 }
 
 void manual_item(struct buffer *out, const char *bold, const char *italic, const char *meaning)

@@ -12,6 +12,9 @@ void manual_subsection(struct buffer *out, const char *bold, const char *rest); 
 /* Text, whose own lines stay; an empty line begins a paragraph. */
 void manual_text(struct buffer *out, const char *text);
 
+/* Lines as they stand. */
+void manual_lines(struct buffer *out, const char *text);
+
 /* "bold italic" and, indented below it, what it means; `italic` may be "". */
 void manual_item(struct buffer *out, const char *bold, const char *italic, const char *meaning);
 

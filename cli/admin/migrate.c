@@ -80,7 +80,7 @@ static int apply(struct database *db, const struct migration *migration, struct 
 	return rc;
 }
 
-static int migrate(struct database *db, struct error *error)
+int migrate(struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct lock lock;
