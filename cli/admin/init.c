@@ -385,8 +385,7 @@ int init_command(int argc, char **argv)
 	if (read_arguments(argc, argv, &init, &answers))
 		return admin_usage("init");
 	snprintf(init.path, sizeof init.path, "%s", *config_file() ? config_file() : config_default_file);
-	if (access(init.path, F_OK) != 0)
-		setenv("PODIUM_CONFIG", "", 1); /* until it is written */
+	setenv("PODIUM_CONFIG", access(init.path, F_OK) == 0 ? init.path : "", 1); /* none until it is written */
 	if (sodium_init() < 0 || config_load(&init.config, &error) || (answers && question_read_file(&init.questions, answers, KEYS, &error))
 		|| settle(&init, &error)) {
 		sodium_memzero(&init, sizeof init);
