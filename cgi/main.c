@@ -302,10 +302,10 @@ static bool hand_over(pid_t *successor)
 }
 
 /* Those who wait on an open connection need not notice a reload. */
-static void outlast_streams(const sigset_t *signals, pid_t successor)
+static void outlast_streams(const sigset_t *signals)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
-	while (stream_count() && !succession_failed(successor) && sigtimedwait(signals, NULL, &pause) < 0)
+	while (stream_count() && sigtimedwait(signals, NULL, &pause) < 0)
 		;
 }
 
@@ -377,7 +377,7 @@ static int run_threads(void)
 		close(servers[i].waiter);
 	}
 	if (successor)
-		outlast_streams(&signals, successor);
+		outlast_streams(&signals);
 	stream_stop();
 	allowance_stop();
 	pulse_stop();

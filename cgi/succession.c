@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
-/* What the successor finds at which number, and the variable that says so: "PID own" or "PID given". */
+/* What the successor finds at which number, and the variable that says so: "own" or "given". */
 enum { listener_at = 3, answer_at = 4 };
 enum { patience_ms = 20000 };
 static const char VARIABLE[] = "PODIUM_PREDECESSOR";
@@ -44,81 +44,92 @@ static char **make_environment(char *line)
 	return made;
 }
 
-/* A descriptor that already has its number would keep FD_CLOEXEC, so both go by numbers that nobody has. */
-static int spawn(const char *program, int listener, int answer, char **variables, pid_t *child)
+/* The new process: only what may be called between fork and exec in a process with threads. A descriptor that already had its number
+ * would keep FD_CLOEXEC, so both come from numbers that nobody has. */
+static void become(const char *program, int listener, int answer, char **variables)
 {
-	enum { above_all = 10 };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t none;
 	char *const words[] = { (char *)(uintptr_t)program, NULL };
-	cleanup_fd int high_listener = fcntl(listener, F_DUPFD_CLOEXEC, above_all), high_answer = fcntl(answer, F_DUPFD_CLOEXEC, above_all);
+	sigset_t none;
 	sigemptyset(&none);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, high_listener, listener_at);
-	posix_spawn_file_actions_adddup2(&files, high_answer, answer_at);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	int rc = posix_spawn(child, program, &files, &attributes, words, variables);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	return rc;
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(listener, listener_at) == listener_at && dup2(answer, answer_at) == answer_at)
+		execve(program, words, variables);
+	_exit(EXIT_FAILURE);
 }
 
-/* It writes one byte when it serves; when it ends before, there is none. */
-static int wait_for_answer(int answer, pid_t child, struct error *error)
+/* It is made by a process that ends at once, so that the service manager becomes its parent before it is told of it: systemd would
+ * not wait for the end of a main process that is not its child, and kill it at once when the service is stopped. */
+static int spawn(const char *program, int listener, int answer, char **variables)
+{
+	enum { above_all = 10 };
+	cleanup_fd int high_listener = fcntl(listener, F_DUPFD_CLOEXEC, above_all), high_answer = fcntl(answer, F_DUPFD_CLOEXEC, above_all);
+	pid_t between = high_listener >= 0 && high_answer >= 0 ? fork() : -1;
+	if (between < 0)
+		return -1;
+	if (!between) {
+		pid_t child = _Fork();
+		if (!child)
+			become(program, high_listener, high_answer, variables);
+		_exit(child < 0 || write(high_answer, &child, sizeof child) != sizeof child);
+	}
+	int status;
+	return waitpid(between, &status, 0) == between && status == 0 ? 0 : -1;
+}
+
+/* Its number comes first, then one byte when it serves; when it ends before, there is none. */
+static int wait_for_answer(int answer, pid_t *child, struct error *error)
 {
 	struct pollfd place = { .fd = answer, .events = POLLIN };
 	char byte;
 	int there;
+	if (read(answer, child, sizeof *child) != sizeof *child)
+		return fail(error, ERROR_SYSTEM, "A successor cannot be started: %s.", strerror(errno));
 	do
 		there = poll(&place, 1, patience_ms);
 	while (there < 0 && errno == EINTR);
 	if (there > 0 && read(answer, &byte, 1) == 1)
 		return 0;
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	return fail(error, ERROR_SYSTEM, there > 0 ? "The successor could not start; its reason is above. This podium-web goes on as it was."
-		: "The successor did not get ready within %d s, and was ended. This podium-web goes on as it was.", patience_ms / 1000);
+	if (there > 0)
+		return fail(error, ERROR_SYSTEM, "The successor could not start; its reason is above. This podium-web goes on as it was.");
+	kill(*child, SIGKILL);
+	return fail(error, ERROR_SYSTEM, "The successor did not get ready within %d s, and was ended. This podium-web goes on as it was.",
+		patience_ms / 1000);
 }
 
 int succession_start(const char *program, int listener, bool is_own, pid_t *successor, struct error *error)
 {
 	char line[64];
 	int ends[2];
-	snprintf(line, sizeof line, "%s=%lld %s", VARIABLE, (long long)getpid(), is_own ? "own" : "given");
+	snprintf(line, sizeof line, "%s=%s", VARIABLE, is_own ? "own" : "given");
 	cleanup_free char **variables = make_environment(line);
 	if (!variables || pipe2(ends, O_CLOEXEC))
 		return fail(error, ERROR_SYSTEM, "A successor cannot be started: %s.", strerror(errno));
 	cleanup_fd int answer = ends[0];
-	int rc = spawn(program, listener, ends[1], variables, successor);
+	int rc = spawn(program, listener, ends[1], variables);
 	close(ends[1]);
-	return rc ? fail(error, ERROR_SYSTEM, "%s cannot be started: %s.", program, strerror(rc)) : wait_for_answer(answer, *successor, error);
-}
-
-bool succession_failed(pid_t successor)
-{
-	return waitpid(successor, NULL, WNOHANG) != 0;
+	return rc ? fail(error, ERROR_SYSTEM, "%s cannot be started: %s.", program, strerror(errno)) : wait_for_answer(answer, successor, error);
 }
 
 /* ---- the successor ---- */
 
 static bool has_predecessor;
 
+static bool is_pipe(int fd)
+{
+	struct stat about;
+	return fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
 int succession_take(int *listener, bool *is_own, struct error *error)
 {
 	const char *text = getenv(VARIABLE);
-	char whose[8] = "";
-	long long predecessor = 0;
 	*listener = -1;
-	*is_own = false;
+	*is_own = text && strcmp(text, "own") == 0;
 	if (!text)
 		return 0;
-	has_predecessor = sscanf(text, "%lld %7s", &predecessor, whose) == 2 && predecessor == getppid();
-	*is_own = strcmp(whose, "own") == 0;
+	has_predecessor = is_pipe(answer_at) && fcntl(listener_at, F_SETFD, FD_CLOEXEC) == 0 && fcntl(answer_at, F_SETFD, FD_CLOEXEC) == 0;
 	unsetenv(VARIABLE);
-	if (!has_predecessor || fcntl(listener_at, F_SETFD, FD_CLOEXEC) || fcntl(answer_at, F_SETFD, FD_CLOEXEC))
+	if (!has_predecessor)
 		return fail(error, ERROR_INPUT, "%s is what one podium-web tells the next; do not set it.", VARIABLE);
 	*listener = listener_at;
 	return 0;

@@ -17,7 +17,4 @@ int succession_start(const char *program, int listener, bool is_own, pid_t *succ
 int succession_take(int *listener, bool *is_own, struct error *error);
 bool succession_tell(void);           /* false: there is no predecessor */
 
-/* Whether the successor has ended already. */
-bool succession_failed(pid_t successor);
-
 #endif

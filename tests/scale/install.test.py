@@ -203,7 +203,7 @@ class Load:
 			try:
 				answer = client.request("GET", f"/queue?visitor={number}", None, {"Authorization": "none"})
 				if answer.status != 200:
-					self.failures.append(answer.status)
+					self.failures.append((answer.status, answer.words()[-200:]))
 				self.answers += 1
 			except Exception as failure:  # noqa: BLE001
 				self.failures.append(repr(failure))
@@ -221,7 +221,9 @@ class Load:
 		self.stops = True
 		for thread in self.threads:
 			thread.join()
-		equal(self.failures[:5], [])
+		if self.failures:
+			raise AssertionError(f"{len(self.failures)} of {self.answers} failed: {self.failures[:3]}\n" + journal()
+				+ pathlib.Path("/var/log/nginx/error.log").read_text()[-1500:])
 
 
 @test

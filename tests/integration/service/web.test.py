@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """podium-web under a service manager, which this test plays: the handed-over socket, ready, reload, watchdog, and that no request is
 lost while it is restarted or reloaded. There is no database, so every answer is a 503; what counts is that each one comes, whole."""
+import ctypes
 import os
 import pathlib
 import shutil
@@ -20,6 +21,8 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 BUILD = ROOT / os.environ.get("B", "build/release")
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-service."))
 CLIENTS = 4
+# Like systemd, this process becomes the parent of what its children leave behind.
+ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
 # ---- FastCGI, as nginx speaks it ----
@@ -134,15 +137,20 @@ class Manager:
 
 
 def gone(process):
+	"""Waits for its end; it is a child of ours, or has become one."""
 	end = time.monotonic() + 30
 	while time.monotonic() < end:
 		try:
-			if pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+			if os.waitpid(process, os.WNOHANG)[0]:
 				return
-		except (FileNotFoundError, ProcessLookupError):
-			return
+		except ChildProcessError:
+			return  # Popen has seen it
 		time.sleep(0.01)
 	raise AssertionError(f"process {process} does not end")
+
+
+def parent_of(process):
+	return int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
 class Load:
@@ -251,6 +259,7 @@ def a_reload_hands_over_to_a_successor_with_the_new_settings():
 	manager.config.write_text("web_threads = 3\n")
 	contains(manager.reload(), "MAINPID=")
 	assert manager.main != first
+	equal(parent_of(manager.main), os.getpid())  # systemd waits only for the end of its own children
 	equal(manager.process.wait(30), 0)
 	contains(manager.log.read_text(), "with 3 threads")
 	contains(ask(manager.path), "Status: 503")
