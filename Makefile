@@ -40,7 +40,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help run test test-scale test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all podium help install uninstall deb run test test-scale test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -61,7 +61,7 @@ test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and 
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
 	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
 
-test-scale: tests ## run the tests that take long: restoring a whole site, every schema
+test-scale: tests ## run the tests that take long: what was installed, whole sites restored, every schema
 	@B=$(B) tests/scale/run
 
 bench: all $(B)/tests/bench/bare $(B)/tests/bench/open ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
@@ -84,6 +84,18 @@ bench-isolated: ## compare the isolated engine's clock with kernels' own, on the
 
 worker-bundle: all ## collect what a GPU host needs to run podium-worker in ./worker-bundle
 	@worker/bundle $(B) worker-bundle
+
+# Where `make install` puts things; DESTDIR= stands in front of all of it.
+prefix     ?= /usr/local
+sysconfdir ?= /etc
+install: all ## install everything (DESTDIR=, prefix=/usr/local); then run podium-admin init
+	@packaging/install $(B) '$(DESTDIR)' '$(prefix)' '$(sysconfdir)'
+
+uninstall: ## remove what make install has installed (DESTDIR=, prefix=/usr/local)
+	@packaging/install --remove '$(DESTDIR)' '$(prefix)'
+
+deb: all ## make a Debian package of it in build/ (needs dpkg-dev; DEB_VERSION=)
+	@packaging/debian/build $(B) '$(or $(DEB_VERSION),$(VERSION))' build
 
 clean: ## remove everything that was built
 	rm -rf build worker-bundle

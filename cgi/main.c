@@ -3,33 +3,46 @@
 #include "cgi/allowance.h"
 #include "cgi/fastcgi.h"
 #include "cgi/form.h"
+#include "cgi/listener.h"
 #include "cgi/pulse.h"
 #include "cgi/router.h"
 #include "cgi/stream.h"
+#include "cgi/succession.h"
 #include "lib/log.h"
+#include "lib/program.h"
 #include "lib/scope.h"
+#include "lib/service.h"
 #include "lib/text.h"
+#include "lib/usage.h"
 #include "lib/user.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcgiapp.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
-enum { most_threads = 256, backlog = 512 };
+enum { most_threads = 256 };
+
+static const struct usage USAGE = {
+	.program = "podium-web",
+	.purpose = "serves the pages of a Podium",
+	.about =
+		"Answers FastCGI requests of nginx on a Unix socket, with a fixed number of threads: the pages and the interfaces for\n"
+		"programs. The socket is the one that the service manager hands over, else one at the setting fastcgi_socket.\n",
+	.signals = {
+		{ "SIGTERM, SIGINT", "ends when what is in flight has been answered" },
+		{ "SIGHUP", "under a service manager: starts itself anew with the settings as they are now, and ends when the new one serves\n"
+			"and what is in flight has been answered; no request is refused meanwhile" },
+	},
+};
 
 static struct config config;
-static int listener = -1;
-static atomic_bool stopping;
+static const char *program;             /* the path that it was started from: by now there may be a newer one */
+static struct beat beats[most_threads]; /* of the threads that answer */
 
 /* ---- one request ---- */
 
@@ -218,50 +231,117 @@ static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db,
 
 /* ---- threads ---- */
 
-/* Accepting fails when we stop, and when descriptors have run out: then there will be some again. */
+/* Another thread was quicker, or descriptors have run out: then there will be some again. */
 static void wait_after_failure(void)
 {
-	if (stopping)
+	if (errno == EAGAIN)
 		return;
 	log_warning("a connection could not be accepted: %s", strerror(errno));
 	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
 }
 
+struct server { struct database *db; struct beat *beat; int waiter; };
+
 /* Each thread has a connection of its own, open from the start, since opening one is what takes longest when the
  * database does not answer. */
 static void *serve(void *context)
 {
-	struct database *db = context;
+	struct server *server = context;
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer page = {0};
-	database_ping(db, NULL);
+	database_ping(server->db, NULL);
 	FCGX_Request fcgi;
-	FCGX_InitRequest(&fcgi, listener, 0);
-	while (!stopping) {
+	FCGX_InitRequest(&fcgi, listener_fd(), 0);
+	while (listener_wait(server->waiter)) {
+		beat_busy(server->beat);
 		if (FCGX_Accept_r(&fcgi)) {
 			wait_after_failure();
-			continue;
+		} else {
+			answer(&fcgi, arena, server->db, &page);
+			FCGX_Finish_r(&fcgi);
+			arena_reset(arena);
 		}
-		answer(&fcgi, arena, db, &page);
-		FCGX_Finish_r(&fcgi);
-		arena_reset(arena);
+		beat_idle(server->beat);
 	}
 	FCGX_Free(&fcgi, 1);
 	return NULL;
 }
 
-/* Waits for a signal, then lets the threads finish: shutting the listening socket down makes each accept
- * that waits return, which SIGTERM alone does not (seen with libfcgi 2.4.2). */
-static void wait_for_signal(const sigset_t *signals)
+/* ---- until the end ---- */
+
+/* The next signal. Meanwhile the service manager hears that we live, as long as not every thread is stuck with one request. */
+static int next_signal(const sigset_t *signals, size_t threads)
 {
+	int64_t watch_ms = service_watch_ms(), pause_ms = watch_ms ? watch_ms : 3600 * 1000;
+	const struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
 	int signal;
-	sigwait(signals, &signal);
-	log_info("%s: finishing what is in flight", signal == SIGTERM ? "SIGTERM" : "SIGINT");
-	stopping = true;
-	/* The name goes first, so that a successor can take it at once and keeps it. */
-	unlink(config.fastcgi_socket);
-	FCGX_ShutdownPending();
-	shutdown(listener, SHUT_RDWR);
+	do {
+		if (watch_ms && beats_stuck(beats, threads, 3 * watch_ms) < threads)
+			service_alive();
+	} while ((signal = sigtimedwait(signals, NULL, &pause)) < 0);
+	return signal;
+}
+
+/* True when a successor serves and this process is to end. */
+static bool hand_over(pid_t *successor)
+{
+	struct error error = {0};
+	if (!service_is_followed()) {
+		log_warning("SIGHUP: nobody would follow from this process to its successor, so nothing is reloaded; end it and start it again.");
+		return false;
+	}
+	service_reloading();
+	if (succession_start(program, listener_fd(), listener_is_own(), successor, &error)) {
+		log_error("SIGHUP: %s", error.text);
+		service_ready("Serves; a reload has failed, see the log");
+		return false;
+	}
+	service_hand_over(*successor);
+	log_info("SIGHUP: process %lld serves now; this one finishes what is in flight.", (long long)*successor);
+	return true;
+}
+
+/* Those who wait on an open connection need not notice a reload. */
+static void outlast_streams(const sigset_t *signals)
+{
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	while (stream_count() && sigtimedwait(signals, NULL, &pause) < 0)
+		;
+}
+
+/* Returns when no thread is to take anything new. */
+static void wait_for_end(const sigset_t *signals, size_t threads, pid_t *successor)
+{
+	for (;;) {
+		int signal = next_signal(signals, threads);
+		if (signal == SIGHUP && !hand_over(successor))
+			continue;
+		if (signal == SIGHUP)
+			return listener_leave();
+		log_info("%s: finishing what is in flight", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+		service_stopping("Finishes what is in flight");
+		return listener_stop();
+	}
+}
+
+static void say_ready(size_t threads)
+{
+	char status[64];
+	snprintf(status, sizeof status, "Serves with %zu threads", threads);
+	log_info("podium-web %s listens on %s with %zu threads", PODIUM_VERSION, listener_name(), threads);
+	if (!succession_tell()) /* else the predecessor says it: the manager does not know us yet */
+		service_ready(status);
+}
+
+static size_t start_servers(struct server *servers, struct database *const *databases, pthread_t *threads)
+{
+	size_t started = 0;
+	for (; started < (size_t)config.web_threads; started++) {
+		servers[started] = (struct server){ databases[started], &beats[started], listener_waiter() };
+		if (servers[started].waiter < 0 || pthread_create(&threads[started], NULL, serve, &servers[started]))
+			break;
+	}
+	return started;
 }
 
 static int run_threads(void)
@@ -270,12 +350,14 @@ static int run_threads(void)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_t threads[most_threads];
+	struct server servers[most_threads];
 	struct database *databases[most_threads + 1]; /* the last one is the streams' */
 	size_t database_count = (size_t)config.web_threads + 1;
 	struct error error = {0};
-	int64_t started = 0;
+	pid_t successor = 0;
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
 	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
@@ -283,16 +365,19 @@ static int run_threads(void)
 		log_error("%s", error.text);
 		return 1;
 	}
-	while (started < config.web_threads && pthread_create(&threads[started], NULL, serve, databases[started]) == 0)
-		started++;
+	size_t started = start_servers(servers, databases, threads);
 	if (!started) {
 		log_error("No thread could be started: %s.", strerror(errno));
 		return 1;
 	}
-	log_info("podium-web %s listens on %s with %lld threads", PODIUM_VERSION, config.fastcgi_socket, (long long)started);
-	wait_for_signal(&signals);
-	for (int64_t i = 0; i < started; i++)
+	say_ready(started);
+	wait_for_end(&signals, started, &successor);
+	for (size_t i = 0; i < started; i++) {
 		pthread_join(threads[i], NULL);
+		close(servers[i].waiter);
+	}
+	if (successor)
+		outlast_streams(&signals);
 	stream_stop();
 	allowance_stop();
 	pulse_stop();
@@ -303,77 +388,16 @@ static int run_threads(void)
 
 /* ---- starting ---- */
 
-/* Whether a program answers on the socket's path already. */
-static bool is_in_use(const struct sockaddr_un *address)
-{
-	cleanup_fd int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
-}
-
-/* Removes the socket that a killed podium-web left, and nothing else. */
-static int make_way(const struct sockaddr_un *address, struct error *error)
-{
-	struct stat there;
-	if (lstat(config.fastcgi_socket, &there))
-		return 0;
-	if (!S_ISSOCK(there.st_mode))
-		return fail(error, ERROR_CONFLICT, "%s is there already and is no socket; move it away or set another fastcgi_socket.",
-			config.fastcgi_socket);
-	if (is_in_use(address))
-		return fail(error, ERROR_CONFLICT, "Another podium-web answers on %s already.", config.fastcgi_socket);
-	unlink(config.fastcgi_socket);
-	return 0;
-}
-
-static int open_listener(struct error *error)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	if (!config.fastcgi_socket[0])
-		return fail(error, ERROR_INPUT, "Set PODIUM_FASTCGI_SOCKET to the path of the socket that nginx connects to.");
-	static_assert(sizeof config.fastcgi_socket <= sizeof address.sun_path, "a longer path would not fit");
-	memcpy(address.sun_path, config.fastcgi_socket, sizeof config.fastcgi_socket);
-	int rc = make_way(&address, error);
-	if (rc)
-		return rc;
-	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, sizeof address) || listen(listener, backlog))
-		return fail(error, ERROR_SYSTEM, "Cannot listen on %s: %s.", config.fastcgi_socket,
-			errno == ENOENT ? "its folder does not exist" : strerror(errno));
-	/* nginx's workers may run as another user; who may reach the socket is decided by its folder. */
-	chmod(config.fastcgi_socket, 0666);
-	return 0;
-}
-
-static void print_help(void)
-{
-	cleanup_buffer struct buffer text = {0};
-	buffer_text(&text, "usage: podium-web [--help] [--version]\n\nServes Podium's pages over FastCGI. Settings come from the file that\n"
-		"PODIUM_CONFIG names and from the environment:\n\n");
-	config_describe(&text);
-	fputs(text.data, stdout);
-}
-
-static int read_options(int argc, char **argv)
-{
-	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, {0} };
-	int option = getopt_long(argc, argv, "hv", options, NULL);
-	if (option == 'h')
-		print_help();
-	else if (option == 'v')
-		puts("podium-web " PODIUM_VERSION);
-	else if (option != -1 || optind < argc)
-		return fputs("usage: podium-web [--help] [--version]\n", stderr), 2;
-	return option == -1 ? -1 : 0;
-}
-
 int main(int argc, char **argv)
 {
-	int status = read_options(argc, argv);
+	int status = usage_read(&USAGE, argc, argv);
 	if (status >= 0)
 		return status;
 	log_open("podium-web");
 	struct error error = {0};
-	if (config_load(&config, &error) || open_listener(&error)) {
+	cleanup_arena struct arena *arena = arena_new();
+	program = program_beside(arena, "podium-web");
+	if (config_load(&config, &error) || listener_open(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -384,7 +408,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	password_limit(config.password_hashes_at_once);
 	status = run_threads();
-	close(listener);
 	log_info("stopped");
 	return status;
 }

@@ -346,6 +346,14 @@ int stream_start(const struct config *config, struct database *db, struct error 
 	return rc ? fail(error, ERROR_SYSTEM, "Cannot start a thread: %s.", strerror(rc)) : 0;
 }
 
+size_t stream_count(void)
+{
+	pthread_mutex_lock(&all.lock);
+	size_t count = all.reserved.count;
+	pthread_mutex_unlock(&all.lock);
+	return count;
+}
+
 void stream_stop(void)
 {
 	pthread_mutex_lock(&all.lock);

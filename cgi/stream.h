@@ -28,6 +28,9 @@ void stream_give_back(int64_t user_id);
 /* Takes the connection of a request whose head was sent already. The submission must be the user's. */
 void stream_take(FCGX_Request *request, int64_t submission_id, int64_t user_id);
 
+/* How many are open, or may become so. */
+size_t stream_count(void);
+
 /* Tells those who wait that the server ends, and ends. The submissions go on. */
 void stream_stop(void);
 

@@ -7,6 +7,7 @@
 #include "lib/network.h"
 #include "lib/retention.h"
 #include "lib/scope.h"
+#include "lib/service.h"
 #include "lib/usage.h"
 #include "lib/webhook_event.h"
 #include "sql/schema.h"
@@ -21,13 +22,14 @@
 
 enum { most_senders = 64, changes_every_ms = 1000, clean_every_ms = 60 * 1000, prune_every_ms = 60 * 60 * 1000, lease_spare_ms = 5000 };
 
-static const char USAGE[] =
-	"Usage: podium-hooks\n"
-	"\n"
-	"Sends what the webhooks of a Podium are to hear of, and says when leaderboards have opened and ended. It needs the database\n"
-	"and a way to the internet. Besides, it removes what is older than the settings retain_... say. SIGTERM or Ctrl-C ends it when what is under way has been sent. Several may run at once.\n"
-	"\n"
-	"Settings, from the environment or the file that PODIUM_CONFIG names:\n";
+static const struct usage USAGE = {
+	.program = "podium-hooks",
+	.purpose = "sends what the webhooks of a Podium are to hear of",
+	.about =
+		"Sends what the webhooks of a Podium are to hear of, and says when leaderboards have opened and ended. It needs the database\n"
+		"and a way to the internet. Besides, it removes what is older than the settings retain_... say. Several may run at once.\n",
+	.signals = { { "SIGTERM, SIGINT", "ends when what is under way has been sent" } },
+};
 
 /* ---- senders ---- */
 
@@ -36,6 +38,7 @@ static struct {
 	struct config config;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
+	struct beat beats[most_senders];
 	uint64_t calls;          /* how often they were woken */
 	bool stops;
 } hooks = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
@@ -103,13 +106,20 @@ static bool make_one(struct database *db, struct arena *arena)
 	return !rc;
 }
 
-static void *serve(void *database)
+struct sender { struct database *db; struct beat *beat; };
+
+static void *serve(void *context)
 {
+	struct sender *sender = context;
 	cleanup_arena struct arena *arena = arena_new();
 	uint64_t heard = 0;
-	while (wait_for_call(&heard))
-		while (!must_stop() && make_one(database, arena))
+	while (wait_for_call(&heard)) {
+		do {
 			arena_reset(arena);
+			beat_busy(sender->beat);
+		} while (!must_stop() && make_one(sender->db, arena));
+		beat_idle(sender->beat);
+	}
 	return NULL;
 }
 
@@ -166,6 +176,16 @@ static int look_once(struct house *house, struct error *error)
 	return rc ? rc : look(house, error);
 }
 
+/* The service manager hears that we live as long as no sender is stuck. This is called between two questions to the database, so
+ * it is not reached while one of those gets no answer either. */
+static void say_alive(int64_t watch_ms, int64_t *said_ms)
+{
+	if (!watch_ms || clock_ms() - *said_ms < watch_ms || beats_stuck(hooks.beats, COUNT(hooks.beats), 3 * watch_ms))
+		return;
+	*said_ms = clock_ms();
+	service_alive();
+}
+
 /* Until a signal comes. */
 static int keep_house(const sigset_t *signals)
 {
@@ -173,6 +193,7 @@ static int keep_house(const sigset_t *signals)
 	cleanup_database struct database *db = database_lazy(&hooks.config);
 	struct house house = { .db = db };
 	bool is_away = false;
+	int64_t said_ms = 0;
 	int signal_number, rc;
 	do {
 		struct error error = {0};
@@ -184,30 +205,33 @@ static int keep_house(const sigset_t *signals)
 		if (rc && !is_away)
 			log_warning("%s It is tried again until it works.", error.text);
 		is_away = rc != 0;
+		say_alive(service_watch_ms(), &said_ms);
 	} while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0);
 	log_info("Stops: %s.", strsignal(signal_number));
+	service_stopping("Finishes what it sends");
 	return 0;
 }
 
 static int run(const sigset_t *signals)
 {
 	pthread_t threads[most_senders];
-	struct database *databases[most_senders];
+	struct sender senders[most_senders];
 	size_t started = 0, wanted = (size_t)hooks.config.webhook_senders;
 	for (; started < wanted; started++) {
-		databases[started] = database_lazy(&hooks.config);
-		if (pthread_create(&threads[started], NULL, serve, databases[started])) {
-			database_close(databases[started]);
+		senders[started] = (struct sender){ database_lazy(&hooks.config), &hooks.beats[started] };
+		if (pthread_create(&threads[started], NULL, serve, &senders[started])) {
+			database_close(senders[started].db);
 			log_error("Only %zu of %zu threads could be started.", started, wanted);
 			break;
 		}
 	}
+	service_ready("Sends");
 	log_info("podium-hooks %s is ready with %zu senders.", PODIUM_VERSION, started);
 	int rc = keep_house(signals);
 	call_senders(true);
 	for (size_t i = 0; i < started; i++) {
 		pthread_join(threads[i], NULL);
-		database_close(databases[i]);
+		database_close(senders[i].db);
 	}
 	return rc;
 }
@@ -229,7 +253,7 @@ int main(int count, char **words)
 	struct error error = {0};
 	sigset_t signals;
 	log_open("podium-hooks");
-	int code = usage_read("podium-hooks", USAGE, count, words);
+	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
 	/* Before the first thread, so that all inherit it: only keep_house() takes these signals. */

@@ -1,5 +1,6 @@
 #include "lib/config.h"
 
+#include "lib/manual.h"
 #include "lib/scope.h"
 
 #include <ctype.h>
@@ -8,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { STRING, WHOLE };
+enum kind { STRING, SECRET, WHOLE };
 
 static const struct key {
 	const char *name;
@@ -22,6 +24,8 @@ static const struct key {
 } KEYS[] = {
 #define STRING_KEY(member, fallback, meaning) \
 	{ #member, STRING, offsetof(struct config, member), sizeof(((struct config *)0)->member), fallback, 0, 0, meaning }
+#define SECRET_KEY(member, meaning) \
+	{ #member, SECRET, offsetof(struct config, member), sizeof(((struct config *)0)->member), "", 0, 0, meaning }
 #define WHOLE_KEY(member, fallback, least, most, meaning) \
 	{ #member, WHOLE, offsetof(struct config, member), 0, fallback, least, most, meaning }
 	STRING_KEY(database_socket, "", "MariaDB's Unix socket; empty: use database_host"),
@@ -29,7 +33,7 @@ static const struct key {
 	WHOLE_KEY(database_port, "3306", 1, 65535, "MariaDB's port on that host"),
 	STRING_KEY(database_name, "podium", "database"),
 	STRING_KEY(database_user, "podium", "database user"),
-	STRING_KEY(database_password, "", "its password; empty where the socket knows the user"),
+	SECRET_KEY(database_password, "its password; empty where the socket knows the user"),
 	WHOLE_KEY(database_timeout_s, "60", 0, 86400, "how long the database may take for an answer; 0: any time"),
 	STRING_KEY(fastcgi_socket, "", "Unix socket that podium-web listens on"),
 	WHOLE_KEY(web_threads, "8", 1, 256, "requests that podium-web answers at once"),
@@ -50,6 +54,7 @@ static const struct key {
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even where there is a GPU"),
 	WHOLE_KEY(lease_ms, "30000", 1000, 600000, "how long a silent worker keeps its job"),
+	WHOLE_KEY(worker_drain_s, "0", 0, 86400, "how long what runs may go on when the worker is told to stop; then it is queued again"),
 	WHOLE_KEY(poll_ms, "200", 20, 60000, "how often an idle worker looks for jobs, and podium-hooks for news"),
 	STRING_KEY(python, "", "interpreter of Python tasks; empty: the first that can import torch"),
 	STRING_KEY(nvcc, "", "CUDA compiler; empty: the one on the PATH or in /usr/local/cuda"),
@@ -68,7 +73,7 @@ static const struct key {
 static int set(struct config *config, const struct key *key, const char *value, const char *where, struct error *error)
 {
 	char *place = (char *)config + key->offset;
-	if (key->kind == STRING) {
+	if (key->kind != WHOLE) {
 		if (strlen(value) >= key->size)
 			return fail(error, ERROR_INPUT, "%s: %s is longer than %zu bytes.", where, key->name, key->size - 1);
 		memset(place, 0, key->size);
@@ -103,30 +108,69 @@ static char *trim(char *text)
 	return text;
 }
 
-static int read_file(struct config *config, const char *path, struct error *error)
+/* A secret that others can read is none any more; better to say so than to go on. */
+static int check_secrecy(FILE *file, const char *where, const char *path, struct error *error)
 {
-	cleanup_file FILE *file = fopen(path, "re");
-	if (!file)
-		return fail(error, ERROR_SYSTEM, "Cannot read the settings in %s: %s.", path, strerror(errno));
+	struct stat about;
+	if (fstat(fileno(file), &about) || !(S_ISREG(about.st_mode) && about.st_mode & S_IRWXO))
+		return 0;
+	return fail(error, ERROR_FORBIDDEN, "%s holds a password, and everybody on this host may read the file: chmod o= %s", where, path);
+}
+
+static int read_line(struct config *config, FILE *file, const char *path, char *text, const char *where, struct error *error)
+{
+	char *equals = strchr(text, '=');
+	if (!equals)
+		return fail(error, ERROR_INPUT, "%s: expected `key = value`.", where);
+	*equals = '\0';
+	const char *name = trim(text), *value = trim(equals + 1);
+	const struct key *key = find(name);
+	if (!key)
+		return fail(error, ERROR_INPUT, "%s: there is no setting named %.60s.", where, name);
+	int rc = key->kind == SECRET && *value ? check_secrecy(file, where, path, error) : 0;
+	return rc ? rc : set(config, key, value, where, error);
+}
+
+static int read_lines(struct config *config, FILE *file, const char *path, struct error *error)
+{
 	char line[1024], where[320];
-	for (int number = 1; fgets(line, sizeof line, file); number++) {
-		char *text = trim(line);
-		if (!*text || *text == '#')
-			continue;
+	int rc = 0;
+	for (int number = 1; !rc && fgets(line, sizeof line, file); number++) {
 		snprintf(where, sizeof where, "%.256s line %d", path, number);
-		char *equals = strchr(text, '=');
-		if (!equals)
-			return fail(error, ERROR_INPUT, "%s: expected `key = value`.", where);
-		*equals = '\0';
-		const char *name = trim(text);
-		const struct key *key = find(name);
-		if (!key)
-			return fail(error, ERROR_INPUT, "%s: there is no setting named %.60s.", where, name);
-		int rc = set(config, key, trim(equals + 1), where, error);
-		if (rc)
-			return rc;
+		char *text = trim(line);
+		if (strlen(text) + 1 >= sizeof line - 1)
+			rc = fail(error, ERROR_INPUT, "%s is longer than %zu bytes.", where, sizeof line - 2);
+		else if (*text && *text != '#')
+			rc = read_line(config, file, path, text, where, error);
 	}
-	return 0;
+	return rc;
+}
+
+const char config_default_file[] = "/etc/podium/podium.conf";
+
+const char *config_file(void)
+{
+	const char *named = getenv("PODIUM_CONFIG");
+	return named ? named : config_default_file;
+}
+
+bool config_is_withheld(void)
+{
+	return !getenv("PODIUM_CONFIG") && access(config_default_file, F_OK) == 0 && access(config_default_file, R_OK) != 0;
+}
+
+/* A file that was named must be there. The default one need not be, and is for those who may read it: `podium check` of an
+ * ordinary user has no business with the site's settings. */
+static int read_file(struct config *config, struct error *error)
+{
+	const char *path = config_file();
+	if (!*path)
+		return 0;
+	cleanup_file FILE *file = fopen(path, "re");
+	if (file)
+		return read_lines(config, file, path, error);
+	return path == config_default_file && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0
+		: fail(error, ERROR_SYSTEM, "Cannot read the settings in %s: %s.", path, strerror(errno));
 }
 
 static void environment_name(const char *key, char *out, size_t size)
@@ -142,8 +186,7 @@ int config_load(struct config *config, struct error *error)
 	for (size_t i = 0; i < COUNT(KEYS); i++)
 		if (set(config, &KEYS[i], KEYS[i].fallback, "default", error))
 			return error->code;
-	const char *path = getenv("PODIUM_CONFIG");
-	int rc = path && *path ? read_file(config, path, error) : 0;
+	int rc = read_file(config, error);
 	for (size_t i = 0; !rc && i < COUNT(KEYS); i++) {
 		char name[80];
 		environment_name(KEYS[i].name, name, sizeof name);
@@ -164,4 +207,46 @@ void config_describe(struct buffer *out)
 		buffer_printf(out, "  %-32s %s%s%s%s\n", name, KEYS[i].meaning, *KEYS[i].fallback ? " [" : "",
 			KEYS[i].fallback, *KEYS[i].fallback ? "]" : "");
 	}
+}
+
+/* ---- the manual and the file to begin with ---- */
+
+static void describe_key(const struct key *key, char *out, size_t size)
+{
+	if (key->kind == WHOLE)
+		snprintf(out, size, "%s. From %lld to %lld; default: %s.", key->meaning, (long long)key->least, (long long)key->most, key->fallback);
+	else
+		snprintf(out, size, "%s. Default: %s.", key->meaning, *key->fallback ? key->fallback : "empty");
+}
+
+void config_manual(struct buffer *out)
+{
+	manual_begin(out, "podium.conf", 5, "File formats", "the settings of all programs of Podium");
+	manual_section(out, "DESCRIPTION");
+	manual_text(out, "podium-web, podium-worker, podium-hooks and podium-admin read the same file. Its lines are \"key = value\"; empty lines and\n"
+		"those that begin with # say nothing. A key that is not listed here is refused, and so is a value out of its range; the\n"
+		"sentence names the line.\n\n"
+		"Each setting may also be given in the environment, where its name is in capitals behind PODIUM_: database_host is\n"
+		"PODIUM_DATABASE_HOST there. The environment wins.\n\n"
+		"A file with a password in it is refused where everybody on the host may read it.\n");
+	manual_section(out, "SETTINGS");
+	for (size_t i = 0; i < COUNT(KEYS); i++) {
+		char meaning[600];
+		describe_key(&KEYS[i], meaning, sizeof meaning);
+		manual_item(out, KEYS[i].name, "", meaning);
+	}
+	manual_section(out, "ENVIRONMENT");
+	manual_item(out, "PODIUM_CONFIG", "", "the file to read instead; where it is set to nothing, none is read");
+	manual_section(out, "FILES");
+	manual_item(out, config_default_file, "", "read where PODIUM_CONFIG is not set and the file may be read");
+	manual_section(out, "SEE ALSO");
+	manual_text(out, "podium-admin(8), podium-web(8), podium-worker(8), podium-hooks(8)");
+}
+
+void config_template(struct buffer *out)
+{
+	buffer_text(out, "# The settings of all programs of Podium; podium.conf(5) explains them. A line that begins with # says nothing: what\n"
+		"# stands in it is what holds without it.\n");
+	for (size_t i = 0; i < COUNT(KEYS); i++)
+		buffer_printf(out, "\n# %s\n#%s =%s%s\n", KEYS[i].meaning, KEYS[i].name, *KEYS[i].fallback ? " " : "", KEYS[i].fallback);
 }

@@ -1,12 +1,14 @@
-/* Settings of all programs: one `key = value` file named by PODIUM_CONFIG (optional), and the
- * environment, which wins: key `database_socket` is PODIUM_DATABASE_SOCKET there. lib/config.c has the
- * table of keys with defaults and explanations; an unknown key is refused with its line. */
+/* Settings of all programs: one `key = value` file, and the environment, which wins: key `database_socket` is
+ * PODIUM_DATABASE_SOCKET there. The file is the one that PODIUM_CONFIG names, none where that is set to nothing, and where it is not
+ * set at all /etc/podium/podium.conf, if it is there and may be read. lib/config.c has the table of keys with defaults and
+ * explanations; an unknown key is refused with its line, and a password in a file that everybody may read as well. */
 #ifndef PODIUM_LIB_CONFIG_H
 #define PODIUM_LIB_CONFIG_H
 
 #include "lib/buffer.h"
 #include "lib/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct config {
@@ -33,6 +35,7 @@ struct config {
 	char device_locks[256];    /* folder of the devices' lock files; empty: /run/lock, else /tmp */
 	int64_t worker_cpu;        /* 1: offer the CPU as a device always; 0: only where there is no GPU */
 	int64_t lease_ms;
+	int64_t worker_drain_s;    /* how long jobs may go on when the worker is told to stop; 0: they are queued again at once */
 	int64_t poll_ms;           /* how often an idle worker looks for jobs */
 	char python[256];          /* interpreter of Python tasks; empty: the first that can import torch */
 	char nvcc[256];            /* empty: nvcc on the PATH, then /usr/local/cuda/bin/nvcc */
@@ -47,7 +50,17 @@ struct config {
 /* Fills `config` from the defaults, the file and the environment. */
 int config_load(struct config *config, struct error *error);
 
-/* Appends the table of keys as text, for --help. */
+extern const char config_default_file[];
+
+/* The file that is read, "" for none. */
+const char *config_file(void);
+
+/* Whether there is a default file that this user may not read, so that what was loaded is not what the site runs with. */
+bool config_is_withheld(void);
+
+/* Append the table of keys: as text, for --help; as the manual page podium.conf(5); as a file with every key commented out. */
 void config_describe(struct buffer *out);
+void config_manual(struct buffer *out);
+void config_template(struct buffer *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "lib/config.h"
 #include "lib/log.h"
 #include "lib/scope.h"
+#include "lib/service.h"
 #include "lib/tools.h"
 #include "lib/usage.h"
 #include "sql/schema.h"
@@ -18,14 +19,17 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 
-static const char USAGE[] =
-	"Usage: podium-worker\n"
-	"\n"
-	"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
-	"jobs for them with podium-run and writes the results back. SIGTERM or Ctrl-C ends it; a job that is running\n"
-	"then is queued again. Several may work for one database, each under its own name.\n"
-	"\n"
-	"Settings, from the environment or the file that PODIUM_CONFIG names:\n";
+static const struct usage USAGE = {
+	.program = "podium-worker",
+	.purpose = "runs the jobs of a Podium on this machine's GPUs",
+	.about =
+		"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
+		"jobs for them with podium-run and writes the results back. Several may work for one database, each under its own name.\n",
+	.signals = {
+		{ "SIGTERM, SIGINT", "takes no new job; what runs may end within worker_drain_s, and is queued again then. A second signal ends\n"
+			"that at once" },
+	},
+};
 
 /* ---- what this machine has ---- */
 
@@ -72,9 +76,21 @@ struct worker {
 	size_t running;
 	struct database *db;
 	struct contact contact;
-	int stop;                /* an event that the slots wait on as well */
+	int stop, drain;         /* events that the slots wait on as well */
+	struct beat *beats;      /* one for each slot */
 	bool has_failed;
 };
+
+/* The service manager hears that we live as long as no device's thread is stuck. */
+static void say_alive(const struct worker *worker)
+{
+	int64_t watch_ms = service_watch_ms();
+	size_t stuck = watch_ms ? beats_stuck(worker->beats, worker->running, 3 * watch_ms) : 0;
+	if (stuck)
+		log_warning("%zu of %zu devices have not got on for %lld s.", stuck, worker->running, (long long)(3 * watch_ms / 1000));
+	else if (watch_ms)
+		service_alive();
+}
 
 static int start_slots(struct worker *worker, const char *runner, struct error *error)
 {
@@ -84,7 +100,7 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 		*slot = (struct slot){
 			.config = worker->config, .device = &registration->devices[worker->running], .all = registration->devices,
 			.all_count = registration->device_count, .tools = registration->tools, .runner_program = runner,
-			.stop = worker->stop,
+			.stop = worker->stop, .drain = worker->drain, .beat = &worker->beats[worker->running],
 		};
 		int rc = slot_start(slot, error);
 		if (rc)
@@ -132,21 +148,61 @@ static bool keep_house(struct worker *worker, bool *database_is_away)
 	return true;
 }
 
-/* Until a signal comes, or another worker takes the name. */
-static void serve(struct worker *worker, const sigset_t *signals)
+static bool is_drained(const struct worker *worker)
 {
-	int64_t pause_ms = contact_pause_ms(worker->config->lease_ms);
+	for (size_t i = 0; i < worker->running; i++)
+		if (!worker->slots[i].has_ended)
+			return false;
+	return true;
+}
+
+enum { stop_ms = 90 * 1000 }; /* in which a slot hands its job back and ends its podium-run, with a slow database */
+
+/* Until a signal comes, or the time, or, where the slots are being drained, they have ended. The signal; 0: none. */
+static int keep_on(struct worker *worker, const sigset_t *signals, bool drains, int64_t until_ms)
+{
+	int64_t pause_ms = drains ? 100 : contact_pause_ms(worker->config->lease_ms);
 	const struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
+	int64_t renewed_ms = clock_ms();
 	bool database_is_away = false;
 	int signal_number;
 	while ((signal_number = sigtimedwait(signals, NULL, &pause)) < 0) {
+		if (drains && (is_drained(worker) || clock_ms() >= until_ms))
+			return 0;
+		if (drains)
+			service_extend(stop_ms);
+		say_alive(worker);
+		if (clock_ms() - renewed_ms < contact_pause_ms(worker->config->lease_ms))
+			continue;
+		renewed_ms = clock_ms();
 		if (!keep_house(worker, &database_is_away)) {
 			worker->has_failed = true;
-			break;
+			return 0;
 		}
 	}
-	if (signal_number > 0)
+	return signal_number;
+}
+
+/* What runs may end; what has not ended in time is queued again. */
+static void drain(struct worker *worker, const sigset_t *signals)
+{
+	long long patience_s = (long long)worker->config->worker_drain_s;
+	log_info("Takes no new job; what runs may end within %lld s.", patience_s);
+	if (eventfd_write(worker->drain, 1))
+		log_error("Cannot wake the slots: %s.", strerror(errno));
+	keep_on(worker, signals, true, clock_ms() + patience_s * 1000);
+}
+
+/* Until a signal comes, or another worker takes the name. */
+static void serve(struct worker *worker, const sigset_t *signals)
+{
+	int signal_number = keep_on(worker, signals, false, 0);
+	if (signal_number > 0) {
 		log_info("Stops: %s.", strsignal(signal_number));
+		service_stopping("Finishes or hands back its jobs");
+	}
+	if (signal_number > 0 && worker->config->worker_drain_s)
+		drain(worker, signals);
 	if (eventfd_write(worker->stop, 1))
 		log_error("Cannot wake the slots: %s.", strerror(errno));
 	for (size_t i = 0; i < worker->running; i++)
@@ -164,9 +220,12 @@ static int first_registration(struct worker *worker, const sigset_t *signals, st
 			rc = registration_write(worker->db, &worker->registration, error);
 		if (rc != ERROR_DATABASE && rc != ERROR_NOT_FOUND)
 			return rc;
-		if (!told)
+		if (!told) {
 			log_warning("%s It is tried again until it works.", error->text);
+			service_ready("Waits for the database"); /* what starts after us need not wait as well */
+		}
 		told = true;
+		say_alive(worker);
 		if (sigtimedwait(signals, NULL, &second) > 0)
 			return rc;
 	}
@@ -186,6 +245,7 @@ static int work(struct worker *worker, const char *runner, const sigset_t *signa
 		rc = start_slots(worker, runner, error);
 	if (rc && !worker->running)
 		return rc;
+	service_ready("Takes jobs");
 	log_info("Worker %s is ready; Python: %s; nvcc: %s.", worker->registration.name, *tools->python ? tools->python : "none",
 		*tools->nvcc ? tools->nvcc : "none");
 	serve(worker, signals);
@@ -196,7 +256,7 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 {
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_database struct database *db = database_lazy(config);
-	cleanup_fd int stop = eventfd(0, EFD_CLOEXEC);
+	cleanup_fd int stop = eventfd(0, EFD_CLOEXEC), drain_event = eventfd(0, EFD_CLOEXEC);
 	const char *runner = tools_find_runner(arena, config);
 	struct device *devices;
 	size_t count;
@@ -209,7 +269,8 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 		return 0;
 	}
 	struct worker worker = {
-		.config = config, .db = db, .stop = stop, .slots = arena_array(arena, struct slot, count),
+		.config = config, .db = db, .stop = stop, .drain = drain_event, .slots = arena_array(arena, struct slot, count),
+		.beats = arena_array(arena, struct beat, count),
 		.registration = {
 			.name = config->worker_name, .devices = devices, .device_count = count, .tools = &tools,
 			.checks = check_host(arena, config, runner, stop), .instance = draw_instance(),
@@ -224,7 +285,7 @@ int main(int count, char **words)
 	struct error error = {0};
 	sigset_t signals;
 	log_open("podium-worker");
-	int code = usage_read("podium-worker", USAGE, count, words);
+	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
 	/* Before the first thread, so that all inherit it: only serve() takes these signals. */

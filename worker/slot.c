@@ -28,11 +28,27 @@ static bool is_stopping(const struct slot *slot)
 	return poll(&stop, 1, 0) > 0;
 }
 
+/* Whether nothing new is to be taken. */
+static bool is_ending(const struct slot *slot)
+{
+	struct pollfd drain = { .fd = slot->drain, .events = POLLIN };
+	return is_stopping(slot) || poll(&drain, 1, 0) > 0;
+}
+
 /* Returns early when the worker is to stop. */
 static void pause_ms(const struct slot *slot, int64_t ms)
 {
 	struct pollfd stop = { .fd = slot->stop, .events = POLLIN };
 	poll(&stop, 1, (int)ms);
+	beat_busy(slot->beat);
+}
+
+/* The same between jobs, where there is nothing to finish. */
+static void rest_ms(const struct slot *slot, int64_t ms)
+{
+	struct pollfd ends[] = { { .fd = slot->stop, .events = POLLIN }, { .fd = slot->drain, .events = POLLIN } };
+	poll(ends, COUNT(ends), (int)ms);
+	beat_busy(slot->beat);
 }
 
 /* Twice as long each time, within reason. */
@@ -47,7 +63,7 @@ static void back_off(struct slot *slot, const struct error *error)
 {
 	if (!is_stopping(slot) && !slot->failures++)
 		log_warning("%s: %s It is tried again until it works.", slot->device->model, error->text);
-	pause_ms(slot, pause_after(slot->failures, slot->config->poll_ms));
+	rest_ms(slot, pause_after(slot->failures, slot->config->poll_ms));
 }
 
 static void note_success(struct slot *slot)
@@ -136,6 +152,7 @@ static void follow(struct run *run)
 		json_t *event;
 		/* The stop is seen once; after that only the job's end is waited for. */
 		int wake = run->is_released ? -1 : run->slot->stop;
+		beat_busy(run->slot->beat);
 		int rc = runner_next(&run->slot->runner, wake, write_every_ms, &event, &run->fault);
 		if (rc < 0)
 			return;
@@ -405,9 +422,9 @@ static void claim_and_run(struct slot *slot)
 	if (!rc)
 		slot->failed_jobs = run_claimed(slot, arena, &claim) ? 0 : slot->failed_jobs + 1;
 	if (!rc && slot->failed_jobs)
-		pause_ms(slot, pause_after(slot->failed_jobs, try_again_ms));
+		rest_ms(slot, pause_after(slot->failed_jobs, try_again_ms));
 	else if (rc == ERROR_NOT_FOUND)
-		pause_ms(slot, slot->config->poll_ms);
+		rest_ms(slot, slot->config->poll_ms);
 	else if (rc)
 		back_off(slot, &error);
 }
@@ -415,19 +432,22 @@ static void claim_and_run(struct slot *slot)
 static void *slot_main(void *context)
 {
 	struct slot *slot = context;
-	while (!is_stopping(slot)) {
+	while (!is_ending(slot)) {
 		struct error error = {0};
+		beat_busy(slot->beat);
 		if (make_ready(slot, &error)) {
 			back_off(slot, &error);
 		} else if (device_lock_try(&slot->lock)) {
 			claim_and_run(slot);
 			device_lock_release(&slot->lock);
 		} else { /* another worker is measuring on it */
-			pause_ms(slot, slot->config->poll_ms);
+			rest_ms(slot, slot->config->poll_ms);
 		}
 	}
 	runner_stop(&slot->runner);
 	health_close(&slot->health);
+	beat_idle(slot->beat);
+	slot->has_ended = true;
 	return NULL;
 }
 

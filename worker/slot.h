@@ -6,6 +6,7 @@
 #include "lib/config.h"
 #include "lib/device.h"
 #include "lib/runner.h"
+#include "lib/service.h"
 #include "worker/assignment.h"
 #include "worker/health.h"
 #include "worker/quarantine.h"
@@ -20,8 +21,11 @@ struct slot {
 	const struct tools *tools;
 	const char *runner_program;
 	int stop;                   /* readable when the worker is to stop; never read by the slot */
+	int drain;                  /* readable when the slot is to end what it runs, and to take nothing more; likewise */
 
 	pthread_t thread;
+	struct beat *beat;          /* whether it gets on */
+	_Atomic bool has_ended;
 	struct database *db;
 	struct runner runner;
 	struct device_lock lock;
@@ -36,7 +40,8 @@ struct slot {
 /* Starts the thread of a slot whose first members are filled. */
 int slot_start(struct slot *slot, struct error *error);
 
-/* Waits until its thread has ended: soon after `stop` became readable. The job that it was running is queued again. */
+/* Waits until its thread has ended: soon after `stop` became readable. The job that it was running is queued again. After `drain`
+ * became readable it ends by itself, when its job has. */
 void slot_join(struct slot *slot);
 
 #endif

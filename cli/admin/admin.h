@@ -12,6 +12,8 @@ enum { admin_done = 0, admin_failed = 1, admin_misused = 2 };
 
 typedef int admin_command(int argc, char **argv);
 
+admin_command init_command;                            /* init.c */
+admin_command manual_command;                          /* main.c */
 admin_command migrate_command;                         /* migrate.c */
 admin_command backup_command, backup_check_command;    /* backup.c */
 admin_command restore_command, restored_command;       /* restore.c */
@@ -35,8 +37,14 @@ int admin_complain(const struct error *error);
 /* Prints how the command is called on stderr and returns admin_misused. */
 int admin_usage(const char *command);
 
+/* Like database_open. Where MariaDB knows users by their names on this host, root is let in as the database's user. */
+struct database *admin_open(const struct config *config, struct error *error);
+
 /* The database of the settings, or NULL after a complaint. */
 struct database *admin_connect(void);
+
+/* Brings the tables up to date and says what it did. */
+int migrate(struct database *db, struct error *error);
 
 /* Who the audit log says it was. */
 extern const struct actor admin_actor;

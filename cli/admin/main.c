@@ -3,18 +3,28 @@
 #include "cli/admin/task_check.h"
 #include "lib/config.h"
 #include "lib/log.h"
+#include "lib/manual.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name, *arguments;
 	admin_command *run;
 	const char *meaning;
 } COMMANDS[] = {
+	{ "init", "[--answers-from FILE] [--yes]", init_command,
+		"set a Podium up: ask for the database, the address and the first admin, write the settings, look at the host, bring the\n"
+		"      tables up to date. Answers may stand in FILE, as `key = value`: database (a socket or a host), database_port,\n"
+		"      database_name, database_user, database_password, make_database, public_url, admin, admin_password; --yes takes\n"
+		"      what is usual for the rest, and asks nothing. May be run again" },
 	{ "migrate", "", migrate_command, "bring the database's tables up to date" },
 	{ "backup check", "FILE", backup_check_command, "say what is in a backup, and whether it is whole; it needs no database" },
 	{ "backup", "FILE", backup_command, "write all of the database to FILE (-: standard output), while Podium runs" },
@@ -62,6 +72,8 @@ static const struct command {
 	{ "gpu release", "UUID", gpu_release_command, "end the quarantine of a device that had stopped working" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
 	{ "healthy", "PORT", healthy_command, "succeed if the Podium on 127.0.0.1:PORT is healthy" },
+	{ "manual", "[podium.conf|template]", manual_command,
+		"print the manual page of this program or of the file of settings, or a file of settings to begin with" },
 };
 
 const struct actor admin_actor = { .id = 0, .name = "podium-admin", .address = "" };
@@ -86,15 +98,31 @@ void admin_say(const char *format, ...)
 	puts(buffer_string(&line));
 }
 
+struct database *admin_open(const struct config *config, struct error *error)
+{
+	bool by_name = geteuid() == 0 && config->database_socket[0] && !config->database_password[0];
+	const struct passwd *user = by_name ? getpwnam(config->database_user) : NULL;
+	if (user && seteuid(user->pw_uid)) {
+		fail(error, ERROR_SYSTEM, "Cannot connect as %s: %s.", config->database_user, strerror(errno));
+		return NULL;
+	}
+	struct database *db = database_open(config, error);
+	if (user && seteuid(0))
+		abort(); /* cannot be, and nothing after it would be right */
+	return db;
+}
+
 struct database *admin_connect(void)
 {
 	struct config config;
 	struct error error = {0};
 	int rc = config_load(&config, &error);
 	config.database_timeout_s = 0; /* a migration takes as long as its tables are large */
-	struct database *db = rc ? NULL : database_open(&config, &error);
+	struct database *db = rc ? NULL : admin_open(&config, &error);
 	if (!db)
 		admin_complain(&error);
+	if (!db && config_is_withheld())
+		fprintf(stderr, "podium-admin: %s is not for you to read, so what stands in it is not known here; try sudo.\n", config_default_file);
 	return db;
 }
 
@@ -115,8 +143,44 @@ static int help(void)
 	cleanup_buffer struct buffer keys = {0};
 	config_describe(&keys);
 	printf("\nExit codes: 0 done, 1 failed (the reason is on standard error), 2 called wrongly.\n"
-		"\nSettings, from the file that PODIUM_CONFIG names (there in lower case and without PODIUM_) and from the\n"
-		"environment, which wins:\n%s", buffer_string(&keys));
+		"\nSettings, from the environment or else the file that PODIUM_CONFIG names [%s] (there in\nlower case and without PODIUM_):\n%s",
+		config_default_file, buffer_string(&keys));
+	return admin_done;
+}
+
+static void write_manual(struct buffer *out)
+{
+	manual_begin(out, "podium-admin", 8, "System administration", "what an operator does with a Podium from its host");
+	manual_section(out, "SYNOPSIS");
+	manual_synopsis(out, "podium-admin", "COMMAND [ARGUMENTS]");
+	manual_section(out, "COMMANDS");
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		manual_subsection(out, COMMANDS[i].name, COMMANDS[i].arguments);
+		manual_text(out, COMMANDS[i].meaning);
+	}
+	manual_section(out, "EXIT STATUS");
+	manual_item(out, "0", "", "done");
+	manual_item(out, "1", "", "failed; the reason is on standard error");
+	manual_item(out, "2", "", "called wrongly");
+	manual_section(out, "FILES");
+	manual_item(out, config_default_file, "", "the settings, see podium.conf(5)");
+	manual_section(out, "SEE ALSO");
+	manual_text(out, "podium.conf(5), podium-web(8), podium-worker(8), podium-hooks(8), podium(1)");
+}
+
+int manual_command(int argc, char **argv)
+{
+	cleanup_buffer struct buffer page = {0};
+	const char *what = argc == 2 ? argv[1] : "";
+	if (strcmp(what, "podium.conf") == 0)
+		config_manual(&page);
+	else if (strcmp(what, "template") == 0)
+		config_template(&page);
+	else if (argc == 1)
+		write_manual(&page);
+	else
+		return admin_usage("manual");
+	fputs(page.data, stdout);
 	return admin_done;
 }
 

@@ -3,58 +3,24 @@
 
 #include "cli/podium/podium.h"
 #include "lib/buffer.h"
+#include "lib/manual.h"
 #include "lib/scope.h"
 
 #include <stdio.h>
-#include <string.h>
-
-/* Text for man: a backslash is one, a hyphen is one, and no line begins a request. */
-static void add_text(struct buffer *out, const char *text)
-{
-	for (bool begins = true; *text; begins = *text == '\n', text++) {
-		if (begins && (*text == '.' || *text == '\''))
-			buffer_text(out, "\\&");
-		if (*text == '\\')
-			buffer_text(out, "\\e");
-		else if (*text == '-')
-			buffer_text(out, "\\-");
-		else
-			buffer_byte(out, *text);
-	}
-}
-
-static void add_section(struct buffer *out, const char *request, const char *title)
-{
-	buffer_printf(out, "%s %s\n", request, title);
-}
-
-static void add_option(struct buffer *out, const struct command_option *option)
-{
-	buffer_text(out, ".TP\n\\fB\\-\\-");
-	add_text(out, option->name);
-	buffer_text(out, "\\fR");
-	if (option->value) {
-		buffer_text(out, " \\fI");
-		add_text(out, option->value);
-		buffer_text(out, "\\fR");
-	}
-	buffer_byte(out, '\n');
-	add_text(out, option->meaning);
-	buffer_byte(out, '\n');
-}
 
 static void add_command(struct buffer *out, const struct command *command)
 {
 	const struct command_option *options[command_most_options];
 	size_t count = command_options(command, options);
-	buffer_text(out, ".SS \"podium ");
-	add_text(out, command->name);
-	buffer_printf(out, "%s", *command->arguments ? " " : "");
-	add_text(out, command->arguments);
-	buffer_text(out, "\"\n");
-	add_text(out, command->about);
-	for (size_t i = 0; i < count; i++)
-		add_option(out, options[i]);
+	cleanup_buffer struct buffer name = {0};
+	buffer_printf(&name, "podium %s", command->name);
+	manual_subsection(out, name.data, command->arguments);
+	manual_text(out, command->about);
+	for (size_t i = 0; i < count; i++) {
+		buffer_clear(&name);
+		buffer_printf(&name, "--%s", options[i]->name);
+		manual_item(out, name.data, options[i]->value ? options[i]->value : "", options[i]->meaning);
+	}
 }
 
 static void add_codes(struct buffer *out)
@@ -70,12 +36,9 @@ static void add_codes(struct buffer *out)
 		{ "14", "memory limit" }, { "15", "output limit" }, { "16", "protocol violation" },
 		{ "128 + N", "ended by the signal N: 130 after Ctrl-C. A submission that was waited for goes on" },
 	};
-	add_section(out, ".SH", "EXIT STATUS");
-	for (size_t i = 0; i < COUNT(CODES); i++) {
-		buffer_printf(out, ".TP\n\\fB%s\\fR\n", CODES[i].code);
-		add_text(out, CODES[i].meaning);
-		buffer_byte(out, '\n');
-	}
+	manual_section(out, "EXIT STATUS");
+	for (size_t i = 0; i < COUNT(CODES); i++)
+		manual_item(out, CODES[i].code, "", CODES[i].meaning);
 }
 
 static void add_environment(struct buffer *out)
@@ -90,32 +53,29 @@ static void add_environment(struct buffer *out)
 		{ "NO_COLOR", "no colours where it is set" },
 		{ "https_proxy, no_proxy", "as libcurl understands them; a server on this machine is never asked through a proxy" },
 	};
-	add_section(out, ".SH", "ENVIRONMENT");
-	for (size_t i = 0; i < COUNT(VARIABLES); i++) {
-		buffer_printf(out, ".TP\n\\fB%s\\fR\n", VARIABLES[i].name);
-		add_text(out, VARIABLES[i].meaning);
-		buffer_byte(out, '\n');
-	}
+	manual_section(out, "ENVIRONMENT");
+	for (size_t i = 0; i < COUNT(VARIABLES); i++)
+		manual_item(out, VARIABLES[i].name, "", VARIABLES[i].meaning);
 }
 
 int manual_command(const struct call *call)
 {
 	cleanup_buffer struct buffer out = {0};
 	(void)call;
-	buffer_text(&out, ".TH PODIUM 1 \"\" \"podium " PODIUM_VERSION "\" \"User commands\"\n.SH NAME\n"
-		"podium \\- submit GPU kernels to a leaderboard\n.SH SYNOPSIS\n"
-		"\\fBpodium\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n.SH DESCRIPTION\n");
-	add_text(&out, "What a participant does with a Podium from a terminal: fetch a task, try a submission at home, send it, wait for\n"
+	manual_begin(&out, "podium", 1, "User commands", "submit GPU kernels to a leaderboard");
+	manual_section(&out, "SYNOPSIS");
+	manual_synopsis(&out, "podium", "COMMAND [ARGUMENTS]");
+	manual_section(&out, "DESCRIPTION");
+	manual_text(&out, "What a participant does with a Podium from a terminal: fetch a task, try a submission at home, send it, wait for\n"
 		"its result and compare it with others. \"podium COMMAND --help\" says what a command takes. The number of a\n"
 		"submission may also be given as #NUMBER or as the address of its page.\n");
-	add_section(&out, ".SH", "COMMANDS");
+	manual_section(&out, "COMMANDS");
 	for (const struct command *command = COMMANDS; command->name; command++)
 		add_command(&out, command);
 	add_codes(&out);
 	add_environment(&out);
-	add_section(&out, ".SH", "FILES");
-	buffer_text(&out, ".TP\n\\fB~/.config/podium/config\\fR\n");
-	add_text(&out, "the servers and their tokens. It is not read where others can read it.\n");
+	manual_section(&out, "FILES");
+	manual_item(&out, "~/.config/podium/config", "", "the servers and their tokens. It is not read where others can read it.");
 	fputs(out.data, stdout);
 	return podium_done;
 }

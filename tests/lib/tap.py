@@ -1,7 +1,10 @@
 """Tests that read as a specification: functions marked with @test run in order and print TAP. Words on the command line
 choose those whose names contain one."""
+import os
 import sys
 import traceback
+
+os.environ.setdefault("PODIUM_CONFIG", "")  # a Podium that is installed here is not the one that is tested
 
 TESTS = []
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -68,11 +69,54 @@ static void a_mistake_in_the_file_is_refused_with_its_line(void **state)
 	refused("web_threads = 0\n", "from 1 to 256, not \"0\"");
 }
 
+static void the_environment_alone_counts_where_the_file_is_set_to_nothing(void **state)
+{
+	(void)state;
+	struct config config;
+	struct error error = {0};
+	setenv("PODIUM_CONFIG", "", 1);
+	assert_string_equal(config_file(), "");
+	assert_int_equal(config_load(&config, &error), 0);
+	unsetenv("PODIUM_CONFIG");
+	assert_string_equal(config_file(), config_default_file);
+}
+
+static void a_password_that_everybody_may_read_is_refused_and_said_where(void **state)
+{
+	(void)state;
+	struct config config;
+	struct error error = {0};
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(load("web_threads = 3\ndatabase_password = secret\n", &config, &error), ERROR_FORBIDDEN);
+	assert_non_null(strstr(error.text, "line 2 holds a password"));
+	assert_null(strstr(error.text, "secret"));
+	assert_int_equal(load("database_password =\n", &config, &error), 0); /* none is in it */
+	assert_int_equal(chmod(path, 0640), 0);
+	assert_int_equal(load("database_password = secret\n", &config, &error), 0);
+	assert_string_equal(config.database_password, "secret");
+}
+
+static void a_line_that_is_too_long_is_refused_rather_than_cut(void **state)
+{
+	(void)state;
+	char text[3000];
+	struct config config;
+	struct error error = {0};
+	memset(text, 'x', sizeof text - 1);
+	memcpy(text, "database_name = ", strlen("database_name = "));
+	text[sizeof text - 1] = '\0';
+	assert_int_equal(load(text, &config, &error), ERROR_INPUT);
+	assert_non_null(strstr(error.text, "line 1 is longer than"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_environment_wins_over_the_file_and_the_file_over_the_default),
 		cmocka_unit_test(a_mistake_in_the_file_is_refused_with_its_line),
+		cmocka_unit_test(the_environment_alone_counts_where_the_file_is_set_to_nothing),
+		cmocka_unit_test(a_password_that_everybody_may_read_is_refused_and_said_where),
+		cmocka_unit_test(a_line_that_is_too_long_is_refused_rather_than_cut),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -1,6 +1,8 @@
 /* podium-run: jobs in, events out. docs/podium-run.md is its manual. */
 #include "lib/arena.h"
+#include "lib/buffer.h"
 #include "lib/log.h"
+#include "lib/manual.h"
 #include "lib/scope.h"
 #include "worker/run/host.h"
 #include "worker/run/machine.h"
@@ -38,7 +40,7 @@ static const char USAGE[] =
 	"  --walls               try each wall of the sandbox and print what came of it as JSON\n"
 	"  --show PATHS          further files and folders that programs in the sandbox may read, with colons between\n"
 	"                        them; the system's, the interpreter's and the toolkit's are there (PODIUM_SANDBOX_SHOW)\n"
-	"  --help, --version\n"
+	"  --help, --version, --manual\n"
 	"\n"
 	"LIMITS of each program, with all that it starts and writes:\n"
 	"\n"
@@ -57,8 +59,19 @@ struct options {
 
 enum {
 	OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_CHECK_HOST, OPTION_WALLS, OPTION_SHOW,
-	OPTION_MEMORY, OPTION_DISK, OPTION_PROCESSES, OPTION_HELP, OPTION_VERSION,
+	OPTION_MEMORY, OPTION_DISK, OPTION_PROCESSES, OPTION_HELP, OPTION_VERSION, OPTION_MANUAL,
 };
+
+static int print_manual(void)
+{
+	cleanup_buffer struct buffer page = {0};
+	manual_begin(&page, "podium-run", 8, "System administration", "runs jobs in a sandbox, for podium-worker and podium check");
+	manual_section(&page, "SYNOPSIS");
+	manual_lines(&page, USAGE);
+	manual_section(&page, "SEE ALSO");
+	manual_text(&page, "podium-worker(8), podium(1)");
+	return fputs(page.data, stdout) < 0;
+}
 
 /* Returns -1 to go on, else the exit code. */
 static int read_options(int count, char **words, struct options *options)
@@ -70,7 +83,8 @@ static int read_options(int count, char **words, struct options *options)
 		{ "walls", no_argument, NULL, OPTION_WALLS },
 		{ "show", required_argument, NULL, OPTION_SHOW }, { "memory", required_argument, NULL, OPTION_MEMORY },
 		{ "disk", required_argument, NULL, OPTION_DISK }, { "processes", required_argument, NULL, OPTION_PROCESSES },
-		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION }, { 0 },
+		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION },
+		{ "manual", no_argument, NULL, OPTION_MANUAL }, { 0 },
 	};
 	for (int option; (option = getopt_long(count, words, "", known, NULL)) != -1;) {
 		switch (option) {
@@ -87,6 +101,7 @@ static int read_options(int count, char **words, struct options *options)
 		case OPTION_PROCESSES: options->processes = optarg; break;
 		case OPTION_HELP: fputs(USAGE, stdout); return EXIT_SUCCESS;
 		case OPTION_VERSION: puts("podium-run " PODIUM_VERSION); return EXIT_SUCCESS;
+		case OPTION_MANUAL: return print_manual();
 		default: fputs("Try podium-run --help.\n", stderr); return EXIT_WRONG_USAGE;
 		}
 	}

@@ -366,6 +366,67 @@ def the_ranking_is_rebuilt_for_one_or_all():
 	contains(refused("ranking", "rebuild", "nope"), "There is no leaderboard named")
 
 
+# ---- init ----
+
+SETTINGS = scratch / "etc" / "podium.conf"
+
+
+def set_up(*arguments, stdin="", **settings):
+	"""podium-admin init for a database of its own, with none of this test's own settings."""
+	environment = {name: value for name, value in os.environ.items() if not name.startswith("PODIUM_")}
+	return subprocess.run([PROGRAM, "init", *arguments], input=stdin, capture_output=True, text=True,
+		env={**environment, "PODIUM_CONFIG": str(SETTINGS), "PODIUM_WORKER_RUNNER": "/bin/true", **settings})
+
+
+@test
+def init_asks_again_for_each_answer_that_will_not_do_and_says_why():
+	database.client("", "CREATE DATABASE podium_init")
+	user = database.environment["PODIUM_DATABASE_USER"]
+	answer = set_up(stdin=f"/nowhere\n{database.socket}\npodium init\npodium_init\n{user}\n\nftp://x\nhttps://gpu.example/\nboss\nshort\nboss\na good password\n")
+	equal(answer.returncode, 0)
+	for sentence in ("There is no /nowhere", '"podium init" will not do', '"ftp://x" is no address', "at least 8 characters"):
+		contains(answer.stderr, sentence)
+	for sentence in ("Wrote ", "Applied 0001", "boss is an admin now", "https://gpu.example and sign in"):
+		contains(answer.stdout, sentence)
+	lacks(answer.stdout + answer.stderr, "a good password")
+	equal(stat.S_IMODE(SETTINGS.stat().st_mode), 0o640)
+	contains(SETTINGS.read_text(), "\npublic_url = https://gpu.example\n")
+	equal(database.sql("SELECT name, role FROM podium_init.users"), [["boss", "admin"]])
+	equal([path.name for path in SETTINGS.parent.iterdir()], ["podium.conf"])
+
+
+@test
+def init_may_be_run_again_and_changes_only_what_it_is_told():
+	SETTINGS.write_text("# mine\n" + SETTINGS.read_text() + "web_threads = 3\n")
+	answers = scratch / "answers"
+	answers.write_text("# for a test\npublic_url = http://other.example:8080\n")
+	before = SETTINGS.read_text()
+	answer = set_up("--yes", "--answers-from", answers)
+	equal((answer.returncode, answer.stderr), (0, ""))
+	equal(SETTINGS.read_text(), before.replace("https://gpu.example", "http://other.example:8080"))
+	lacks(answer.stdout, "is an admin now")
+	equal(set_up("--yes").returncode, 0)
+
+
+@test
+def init_refuses_what_it_cannot_ask_about_and_writes_nothing():
+	before = SETTINGS.read_text()
+	answers = scratch / "answers"
+	for text, arguments, sentence in (("database = /nowhere\n", ["--yes"], "There is no /nowhere"), ("public_url = x\n", ["--yes"], "is no address"),
+			("database_nome = x\n", ["--yes"], "line 1: nobody asks for database_nome"), ("database_name\n", [], "line 1: expected"),
+			("", [], "There is no answer to the question for database"), ("database_user = nobody_has_it\nmake_database = no\n", ["--yes"], "Access denied")):
+		answers.write_text(text)
+		answer = set_up("--answers-from", answers, *arguments)
+		equal(answer.returncode, 1)
+		contains(answer.stderr, sentence)
+		equal(SETTINGS.read_text(), before)
+	answer = set_up("--nonsense")
+	equal(answer.returncode, 2)
+	SETTINGS.write_text(before + "web_thread = 3\n")
+	contains(set_up("--yes").stderr, f"line {before.count(chr(10)) + 1}: there is no setting named web_thread")
+	SETTINGS.write_text(before)
+
+
 try:
 	status = run()
 finally:

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """podium-worker against a real MariaDB and the real podium-run: registering, claiming, leases, fences, results, and
 what happens when a worker, its podium-run or the database goes away in the middle of a job."""
+import contextlib
 import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -228,6 +230,42 @@ def a_worker_that_stops_gives_its_job_back_uncounted():
 	equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["0"]])
 	equal(processes_of(worker), [])
 	sql(f"DELETE FROM jobs WHERE id = {number}")
+
+
+@test
+def a_worker_with_time_to_drain_lets_its_job_end_and_takes_no_other():
+	ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	ear.bind(str(scratch / "notify"))
+	ear.settimeout(30)
+	with Worker("patient", PODIUM_WORKER_DRAIN_S="60", NOTIFY_SOCKET=str(scratch / "notify"), WATCHDOG_USEC="3000000") as worker:
+		first = submit(SLOW.replace("30", "1"))
+		running(first)
+		second = submit(SLOW.replace("30", "0.1"))
+		equal(worker.end(), 0)
+		equal(job(first, "state, verdict, attempt"), ["done", "passed", "1"])
+		equal(job(second, "state, attempt"), ["queued", "0"])
+	sql(f"DELETE FROM jobs WHERE id = {second}")
+	ear.setblocking(False)
+	heard = ""
+	with contextlib.suppress(BlockingIOError):
+		while message := ear.recv(4096).decode():
+			heard += message + "\n"
+	for word in ("READY=1", "WATCHDOG=1", "STOPPING=1", "EXTEND_TIMEOUT_USEC=90000000"):
+		contains(heard, word)
+
+
+@test
+def what_has_not_ended_when_the_time_to_drain_is_over_or_at_a_second_signal_is_queued_again():
+	for seconds, signals in (("1", 1), ("60", 2)):
+		with Worker(f"hasty-{seconds}", PODIUM_WORKER_DRAIN_S=seconds) as worker:
+			number = submit(SLOW)
+			running(number)
+			for _ in range(signals):
+				worker.send(signal.SIGTERM)
+				worker.says("Takes no new job")
+			equal(worker.process.wait(20), 0)
+			equal(job(number, "state, attempt"), ["queued", "0"])
+		sql(f"DELETE FROM jobs WHERE id = {number}")
 
 
 @test

@@ -1,0 +1,111 @@
+#include "lib/manual.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* A backslash is one, and a hyphen is one that can be copied. */
+static void add_letter(struct buffer *out, char letter)
+{
+	if (letter == '\\')
+		buffer_text(out, "\\e");
+	else if (letter == '-')
+		buffer_text(out, "\\-");
+	else
+		buffer_byte(out, letter);
+}
+
+/* No line begins a request, and none is set apart: what indents it is for --help. */
+static void add(struct buffer *out, const char *text)
+{
+	for (bool begins = true; *text; text++) {
+		if (begins && (*text == '.' || *text == '\''))
+			buffer_text(out, "\\&");
+		if (begins && *text == '\n')
+			buffer_text(out, ".PP");
+		add_letter(out, *text);
+		begins = *text == '\n';
+		if (begins)
+			text += strspn(text + 1, " ");
+	}
+}
+
+/* Within a request's argument in quotes. */
+static void add_quoted(struct buffer *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '"')
+			buffer_text(out, "\\(dq");
+		else if (*text != '\n')
+			add_letter(out, *text);
+}
+
+static void add_words(struct buffer *out, const char *bold, const char *italic)
+{
+	buffer_text(out, "\\fB");
+	add(out, bold);
+	buffer_text(out, "\\fR");
+	if (*italic) {
+		buffer_text(out, " \\fI");
+		add(out, italic);
+		buffer_text(out, "\\fR");
+	}
+	buffer_byte(out, '\n');
+}
+
+void manual_begin(struct buffer *out, const char *name, int section, const char *volume, const char *purpose)
+{
+	buffer_text(out, ".TH ");
+	for (const char *c = name; *c; c++)
+		buffer_byte(out, (char)toupper((unsigned char)*c));
+	buffer_printf(out, " %d \"\" \"podium " PODIUM_VERSION "\" \"%s\"\n.SH NAME\n", section, volume);
+	add(out, name);
+	buffer_text(out, " \\- ");
+	add(out, purpose);
+	buffer_byte(out, '\n');
+}
+
+void manual_section(struct buffer *out, const char *title)
+{
+	buffer_printf(out, ".SH %s\n", title);
+}
+
+void manual_subsection(struct buffer *out, const char *bold, const char *rest)
+{
+	buffer_text(out, ".SS \"");
+	add_quoted(out, bold);
+	buffer_text(out, *rest ? " " : "");
+	add_quoted(out, rest);
+	buffer_text(out, "\"\n");
+}
+
+void manual_text(struct buffer *out, const char *text)
+{
+	add(out, text);
+	if (out->length && out->data[out->length - 1] != '\n')
+		buffer_byte(out, '\n');
+}
+
+void manual_lines(struct buffer *out, const char *text)
+{
+	buffer_text(out, ".nf\n");
+	for (bool begins = true; *text; begins = *text == '\n', text++) {
+		if (begins && (*text == '.' || *text == '\''))
+			buffer_text(out, "\\&");
+		add_letter(out, *text);
+	}
+	buffer_text(out, ".fi\n");
+}
+
+void manual_item(struct buffer *out, const char *bold, const char *italic, const char *meaning)
+{
+	buffer_text(out, ".TP\n");
+	add_words(out, bold, italic);
+	manual_text(out, meaning);
+}
+
+void manual_synopsis(struct buffer *out, const char *bold, const char *italic)
+{
+	buffer_text(out, ".PP\n");
+	add_words(out, bold, italic);
+}

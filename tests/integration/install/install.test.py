@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""What make install and make deb put where, the manual pages, the units with their hardening, nginx's site. tests/scale/install.test.py
+installs the package and runs what is in it."""
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+BUILD = ROOT / os.environ.get("B", "build/release")
+PROGRAMS = ("podium", "podium-admin", "podium-hooks", "podium-run", "podium-web", "podium-worker")
+SERVICES = ("podium-web", "podium-hooks", "podium-worker")
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-install-test."))
+prefix = scratch / "usr"
+ENVIRONMENT = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "DEB_COMPRESSION": "none", "SOURCE_DATE_EPOCH": "1795000000"}
+
+
+def command(*words, status=0):
+	answer = subprocess.run([str(word) for word in words], capture_output=True, text=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+	if answer.returncode != status:
+		raise AssertionError(f"{words}: {answer.returncode}\n{answer.stdout[-2000:]}{answer.stderr[-2000:]}")
+	return answer.stdout + answer.stderr
+
+
+def need(program):
+	if not shutil.which(program, path=ENVIRONMENT["PATH"]):
+		raise Skip(f"there is no {program} here")
+
+
+def files(folder):
+	return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def install():
+	return command(ROOT / "packaging/install", BUILD, "", prefix, scratch / "etc")
+
+
+@test
+def make_install_puts_everything_below_its_prefix():
+	install()
+	there = files(scratch)
+	for path in (*(f"usr/bin/{name}" for name in PROGRAMS), "usr/share/podium/static/style.css", "usr/share/podium/tasks/vectoradd_py/task.yml",
+			"usr/share/podium/nginx/server.conf", "usr/share/podium/podium.conf", "usr/lib/systemd/system/podium-web.socket",
+			"usr/lib/sysusers.d/podium.conf", "usr/share/man/man5/podium.conf.5.gz", "etc/nginx/sites-available/podium"):
+		assert path in there, path
+	equal([path for path in there if "__pycache__" in path], [])
+	for name in PROGRAMS:
+		contains(command(prefix / "bin" / name, "--version"), name)
+	text = "".join(path.read_text() for path in (prefix / "lib").rglob("*") if path.is_file()) + (scratch / "etc/nginx/sites-available/podium").read_text()
+	equal(re.findall(r"@\w+@", text.replace("@system", "")), [])
+	lacks(text, str(ROOT))
+
+
+@test
+def no_setting_of_the_file_to_begin_with_is_set_and_every_one_is_there():
+	text = (prefix / "share/podium/podium.conf").read_text()
+	equal([line for line in text.splitlines() if line and not line.startswith("#")], [])
+	keys = re.findall(r"^  PODIUM_([A-Z_]+) ", command(BUILD / "podium-admin", "--help"), re.M)
+	assert len(keys) > 30
+	equal(re.findall(r"^#([a-z_]+) =", text, re.M), [key.lower() for key in keys])
+	page = gzip.open(prefix / "share/man/man5/podium.conf.5.gz", "rt").read()
+	equal(re.findall(r"^\.TP\n\\fB([a-z_]+)\\fR$", page, re.M), [key.lower() for key in keys])
+
+
+@test
+def every_program_has_a_manual_page_that_troff_takes_without_a_word():
+	need("groff")
+	for name in PROGRAMS:
+		path = next(prefix.glob(f"share/man/man?/{name}.?.gz"))
+		page = scratch / "page"
+		page.write_bytes(gzip.open(path).read())
+		said = command("groff", "-man", "-Tutf8", "-ww", page)
+		lacks(said, "warning")
+		plain = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", said)
+		contains(plain, f"{name.upper()}(")
+		contains(plain, "SYNOPSIS")
+	lines = command(BUILD / "podium-admin", "--help").splitlines()
+	contains(gzip.open(prefix / "share/man/man8/podium-admin.8.gz", "rt").read(), ".SS \"init [\\-\\-answers\\-from FILE] [\\-\\-yes]\"")
+	assert any(line.startswith("  init [--answers-from FILE]") for line in lines)
+
+
+@test
+def systemd_takes_the_units():
+	need("systemd-analyze")
+	said = command("systemd-analyze", "verify", "--man=no", *sorted((prefix / "lib/systemd/system").iterdir()))
+	equal(said, "")
+
+
+@test
+def the_units_are_as_hard_as_the_documentation_says():
+	need("systemd-analyze")
+	text = (ROOT / "docs/install.md").read_text()
+	for name in SERVICES:
+		said = command("systemd-analyze", "security", "--offline=yes", "--no-pager", prefix / f"lib/systemd/system/{name}.service")
+		figure = float(re.search(r"exposure level for \S+: ([\d.]+)", said)[1])
+		documented = float(re.search(rf"^\| `{name}` \| ([\d.]+) \|", text, re.M)[1])
+		assert figure <= documented, f"{name}: {figure} is more than {documented}"
+
+
+@test
+def nginx_takes_the_site_beside_others():
+	need("nginx")
+	conf = scratch / "nginx.conf"
+	conf.write_text(f"pid {scratch}/nginx.pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n\tserver {{ listen unix:{scratch}/other.sock; }}\n"
+		f"\tinclude {scratch}/site;\n}}\n")
+	site = (scratch / "etc/nginx/sites-available/podium").read_text().replace("/var/lib/nginx", str(scratch)).replace("/var/log/nginx", str(scratch))
+	(scratch / "site").write_text(re.sub(r"listen [^;]*80;", f"listen unix:{scratch}/site.sock;", site, count=1).replace("\tlisten [::]:80;\n", ""))
+	equal(command("nginx", "-t", "-q", "-p", scratch, "-c", conf, "-e", "stderr"), "")
+
+
+@test
+def an_administrators_site_is_left_as_it_is_and_uninstalling_removes_the_rest():
+	site = scratch / "etc/nginx/sites-available/podium"
+	site.write_text("# ours\n")
+	contains(install(), "was left as it is")
+	equal(site.read_text(), "# ours\n")
+	(prefix / "bin/theirs").write_text("")
+	command(ROOT / "packaging/install", "--remove", "", prefix)
+	equal(files(prefix), ["bin/theirs"])
+
+
+@test
+def the_package_has_sober_modes_and_names_its_libraries():
+	need("dpkg-shlibdeps")
+	command(ROOT / "packaging/debian/build", BUILD, "9.8.7", scratch / "one")
+	package = next((scratch / "one").glob("podium_9.8.7_*.deb"))
+	about = command("dpkg-deb", "--info", package)
+	for word in ("Version: 9.8.7", "libmariadb3", "libseccomp2", "fonts-dejavu-core", "conffiles", "postinst", "Recommends: nginx"):
+		contains(about, word)
+	for line in command("dpkg-deb", "--contents", package).splitlines():
+		mode, owner, path = line.split()[0], line.split()[1], line.split()[5]
+		equal(owner, "root/root")
+		assert mode in ("drwxr-xr-x", "-rw-r--r--") or (mode == "-rwxr-xr-x" and path.startswith("./usr/bin/")), line
+		lacks(path, "/etc/podium")  # the settings are the host's, not the package's
+
+
+@test
+def lintian_finds_no_fault():
+	need("lintian")
+	need("dpkg-shlibdeps")
+	said = command("lintian", "--no-tag-display-limit", "--allow-root", "--fail-on", "none", "--suppress-tags",
+		"uses-no-compression-for-control-tarball,uses-no-compression-for-data-tarball", next((scratch / "one").glob("*.deb")))
+	equal([line for line in said.splitlines() if line[:2] in ("E:", "W:")], [])
+
+
+try:
+	status = run()
+finally:
+	shutil.rmtree(scratch, ignore_errors=True)
+sys.exit(status)

@@ -1,0 +1,40 @@
+#!/bin/sh
+# A system of a test's own: this host's, as an overlay in memory that forgets every change, with processes, mounts, network and /tmp
+# of its own. Nothing of the host can be written from inside but the folder that is shared.
+#
+#	unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup tests/scale/contained.sh SHARED COMMAND...
+#
+# SHARED stands at /shared in there. The caller has put us into a control group of version 2 of our own, if there is one.
+set -eu
+shared=$1
+shift
+mount --make-rprivate /
+place=$(mktemp -d)
+mount -t tmpfs tmpfs "$place"
+mkdir "$place/changes" "$place/work" "$place/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$place/changes,workdir=$place/work" "$place/root"
+cd "$place/root"
+mkdir -p shared old
+mount --bind "$shared" shared
+mount -t tmpfs -o mode=1777 tmpfs tmp
+mount -t tmpfs -o mode=755 tmpfs run
+mkdir -m 1777 run/lock
+mount -t proc proc proc
+mount -t sysfs -o ro sysfs sys
+mount -t cgroup2 cgroup2 sys/fs/cgroup 2> /dev/null || true
+mount -t tmpfs -o mode=755 tmpfs dev
+mkdir -m 1777 dev/shm
+mkdir dev/pts
+mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
+for node in null zero full random urandom tty; do
+	: > "dev/$node"
+	mount --bind "/dev/$node" "dev/$node"
+done
+ln -s /proc/self/fd dev/fd
+ip link set lo up
+pivot_root . old
+umount -l /old
+rmdir "/old" 2> /dev/null || true
+cd /
+exec "$@"

@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+"""The Debian package as an operator meets it, from `dpkg -i` to `dpkg --purge`, under a real systemd with a real MariaDB and nginx: set
+up by podium-admin init, a submission that is run, reload and restart under load, watchdog, drain, upgrade, removal.
+
+All of it happens on an overlay of this host in namespaces of its own (contained.sh), so nothing is installed here. It needs root."""
+import json
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from client import Client  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+
+BUILD = os.environ.get("B", "build/release")
+SYSTEMD = pathlib.Path("/lib/systemd/systemd")
+VERSIONS = ("0.1.0", "0.2.0")
+UNITS = pathlib.Path("/etc/systemd/podium-test")
+PASSWORD = "correct horse battery"
+SHARED = pathlib.Path("/shared")
+SITE = "http://127.0.0.1"
+MARIADB_SOCKET = "/run/mysqld/mysqld.sock"
+
+
+# ---- outside ----
+
+def lack():
+	"""Why this cannot run here, or None."""
+	if os.geteuid():
+		return "it takes root to make a system of the test's own"
+	for program in ("unshare", "pivot_root", "dpkg", "dpkg-shlibdeps", "nginx", "mariadbd", "systemctl", "ip"):
+		if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
+			return f"there is no {program}"
+	if not SYSTEMD.exists():
+		return "there is no systemd"
+	probe = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--net", "--cgroup", ROOT / "tests/scale/contained.sh", "/tmp", "true"],
+		capture_output=True, text=True)
+	return f"no overlay in namespaces can be made: {probe.stderr.strip()[-200:]}" if probe.returncode else None
+
+
+def control_group():
+	"""A group of version 2 for the whole of it, so that its systemd touches no other; None where there is none."""
+	place = pathlib.Path(tempfile.mkdtemp(prefix="podium-cgroup."))
+	if subprocess.run(["mount", "-t", "cgroup2", "cgroup2", place], capture_output=True).returncode:
+		place.rmdir()
+		return None, None
+	group = place / f"podium-test-{os.getpid()}"
+	group.mkdir()
+	return place, group
+
+
+def remove_group(place, group):
+	if not place:
+		return
+	for _ in range(100):
+		for folder, _, _ in os.walk(group, topdown=False):
+			try:
+				os.rmdir(folder)
+			except OSError:
+				pass
+		if not group.exists():
+			break
+		time.sleep(0.1)
+	subprocess.run(["umount", place], check=True)
+	place.rmdir()
+
+
+def outside():
+	signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and clean up
+	reason = lack()
+	if reason:
+		print(f"1..0 # SKIP {reason}")
+		return 0
+	shared = pathlib.Path(tempfile.mkdtemp(prefix="podium-install."))
+	place, group = control_group()
+	try:
+		for version in VERSIONS:
+			subprocess.run([ROOT / "packaging/debian/build", ROOT / BUILD, version, shared], check=True, stdout=subprocess.DEVNULL,
+				env={**os.environ, "DEB_COMPRESSION": "none"})
+		(shared / "log").write_text("")
+		process = subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net", "--cgroup",
+			ROOT / "tests/scale/contained.sh", shared, sys.executable, __file__, "boot"], stdin=subprocess.DEVNULL,
+			stdout=open(shared / "console", "wb"), stderr=subprocess.STDOUT,
+			preexec_fn=lambda: group and (group / "cgroup.procs").write_text(str(os.getpid())))
+		return follow(process, shared)
+	finally:
+		remove_group(place, group)
+		shutil.rmtree(shared, ignore_errors=True)
+
+
+def follow(process, shared):
+	"""Passes on what the tests inside print, until they are through."""
+	end, shown = time.monotonic() + 900, 0
+	while True:
+		text = (shared / "log").read_text(errors="replace")
+		print(text[shown:], end="", flush=True)
+		shown = len(text)
+		if (shared / "status").exists():
+			process.kill()
+			process.wait()
+			return int((shared / "status").read_text())
+		if process.poll() is not None or time.monotonic() > end:
+			process.kill()
+			print("Bail out! The system ended before its tests:\n" + (shared / "console").read_text(errors="replace")[-4000:])
+			return 1
+		time.sleep(0.2)
+
+
+# ---- inside, before systemd ----
+
+def unit(name, text):
+	(UNITS / name).write_text(text)
+
+
+def boot():
+	"""Becomes systemd, which knows the units of this test and of the package, and no other: nothing of the host's is started."""
+	UNITS.mkdir(parents=True)
+	for name in ("sysinit.target", "basic.target", "sockets.target", "multi-user.target", "network.target", "network-online.target", "shutdown.target"):
+		unit(name, f"[Unit]\nDescription={name}\nDefaultDependencies=no\n")
+	for name in ("podium-web.socket", "podium-web.service", "podium-hooks.service", "podium-worker.service"):
+		(UNITS / name).symlink_to(f"/usr/lib/systemd/system/{name}")
+		if name.endswith(".service"):  # there is no journal in here
+			(UNITS / f"{name}.d").mkdir()
+			unit(f"{name}.d/log.conf", "[Service]\nStandardError=append:/shared/console\n")
+	data = "/var/lib/podium-test-mariadb"
+	unit("mariadb.service", f"[Service]\nExecStart=/usr/sbin/mariadbd --no-defaults --user=root --datadir={data} --socket={MARIADB_SOCKET} --skip-networking\n"
+		"RuntimeDirectory=mysqld\n")
+	unit("nginx.service", "[Service]\nExecStart=/usr/sbin/nginx -g 'daemon off;'\nExecReload=/usr/sbin/nginx -s reload\n")
+	unit("test.service", f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart={sys.executable} {__file__} inside\n"
+		f"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\nEnvironment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
+		f"Environment=SYSTEMD_UNIT_PATH={UNITS}\n")
+	unit("test.target", "[Unit]\nDefaultDependencies=no\nWants=test.service\n")
+	os.execve(SYSTEMD, [str(SYSTEMD), "--system", "--unit=test.target", "--log-target=console", "--show-status=no"],
+		{"container": "podium-test", "SYSTEMD_UNIT_PATH": str(UNITS), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+
+
+# ---- inside ----
+
+def command(*words, status=0, **rest):
+	answer = subprocess.run([str(word) for word in words], capture_output=True, text=True, **rest)
+	if answer.returncode != status:
+		raise AssertionError(f"{words}: {answer.returncode}\n{answer.stdout[-3000:]}\n{answer.stderr[-3000:]}\n" + journal())
+	return answer.stdout + answer.stderr
+
+
+def journal():
+	states = subprocess.run(["systemctl", "show", "-p", "Id,ActiveState,Result,ExecMainStatus", "podium-web.socket", "podium-web", "podium-hooks",
+		"podium-worker"], capture_output=True, text=True).stdout
+	return states + pathlib.Path("/shared/console").read_text(errors="replace")[-3000:]
+
+
+def until(condition, limit_s=60, what="it"):
+	end = time.monotonic() + limit_s
+	while time.monotonic() < end:
+		value = condition()
+		if value:
+			return value
+		time.sleep(0.1)
+	raise AssertionError(f"{what} did not happen within {limit_s} s\n{journal()}")
+
+
+def property_of(name, key):
+	return command("systemctl", "show", "--value", "-p", key, name).strip()
+
+
+def main_process(name="podium-web"):
+	return int(property_of(name, "MainPID"))
+
+
+def sql(statements):
+	return [line.split("\t") for line in command("mariadb", "--no-defaults", "-S", MARIADB_SOCKET, "-N", "-B", "--raw", "podium", input=statements).splitlines()]
+
+
+def package(version):
+	return next(SHARED.glob(f"podium_{version}_*.deb"))
+
+
+def status_of(path):
+	try:
+		return Client(SITE).get(path).status
+	except OSError as failure:
+		return str(failure)
+
+
+class Load:
+	"""Visitors, each with a session of his own so that nothing comes from nginx's cache, who ask one page after the other."""
+	def __init__(self, count=4):
+		self.answers, self.failures, self.stops = 0, [], False
+		self.threads = [threading.Thread(target=self.visit, args=(number,)) for number in range(count)]
+
+	def visit(self, number):
+		client = Client(SITE)
+		while not self.stops:
+			try:
+				answer = client.request("GET", f"/queue?visitor={number}", None, {"Authorization": "none"})
+				if answer.status != 200:
+					self.failures.append((answer.status, answer.words()[-200:]))
+				self.answers += 1
+			except Exception as failure:  # noqa: BLE001
+				self.failures.append(repr(failure))
+
+	def __enter__(self):
+		for thread in self.threads:
+			thread.start()
+		return self
+
+	def more(self, count=40):
+		goal = self.answers + count
+		until(lambda: self.answers >= goal, 30, "answers under load")
+
+	def __exit__(self, *_):
+		self.stops = True
+		for thread in self.threads:
+			thread.join()
+		if self.failures:
+			raise AssertionError(f"{len(self.failures)} of {self.answers} failed: {self.failures[:3]}\n" + journal()
+				+ pathlib.Path("/var/log/nginx/error.log").read_text()[-1500:])
+
+
+@test
+def the_package_installs_makes_its_user_and_starts_nothing():
+	contains(command("dpkg", "--install", package(VERSIONS[0])), "podium-admin init sets it up")
+	equal(pwd.getpwnam("podium").pw_shell, "/usr/sbin/nologin")
+	about = os.stat("/etc/podium/podium.conf")
+	equal((oct(about.st_mode & 0o777), about.st_uid, about.st_gid), ("0o640", 0, pwd.getpwnam("podium").pw_gid))
+	set_here = [line for line in pathlib.Path("/etc/podium/podium.conf").read_text().splitlines() if line and not line.startswith("#")]
+	equal(set_here, [])
+	command("systemctl", "daemon-reload")
+	equal(property_of("podium-web", "ActiveState"), "inactive")
+
+
+@test
+def init_makes_the_database_and_asks_nothing_that_it_was_told():
+	data = pathlib.Path("/var/lib/podium-test-mariadb")
+	command("mariadb-install-db", "--no-defaults", "--force", "--user=root", f"--datadir={data}", "--auth-root-authentication-method=socket",
+		"--skip-test-db", "--skip-name-resolve", env={**os.environ, "TMPDIR": "/tmp"})
+	command("systemctl", "start", "mariadb")
+	until(lambda: pathlib.Path(MARIADB_SOCKET).exists())
+	answers = pathlib.Path("/tmp/answers")
+	answers.write_text(f"database = {MARIADB_SOCKET}\npublic_url = {SITE}/\nadmin = chief\nadmin_password = {PASSWORD}\n")
+	said = command("podium-admin", "init", "--yes", "--answers-from", answers)
+	for sentence in ("Wrote /etc/podium/podium.conf", "The database is at version", "chief is an admin now", "systemctl enable --now podium-web.socket"):
+		contains(said, sentence)
+	lacks(said, PASSWORD)
+	text = pathlib.Path("/etc/podium/podium.conf").read_text()
+	contains(text, f"\ndatabase_socket = {MARIADB_SOCKET}\n")
+	contains(text, "\ndatabase_password =\n")
+	contains(text, f"\npublic_url = {SITE}\n")
+	lacks(text, PASSWORD)
+	contains(command("podium-admin", "user", "list"), "chief")
+	contains(command("setpriv", "--reuid=podium", "--regid=podium", "--clear-groups", "podium-admin", "user", "list"), "chief")
+
+
+@test
+def the_units_start_and_say_that_they_are_ready():
+	command("systemctl", "start", "podium-web.socket", "podium-web", "podium-hooks", "podium-worker")
+	equal({name: property_of(name, "ActiveState") for name in ("podium-web.socket", "podium-web", "podium-hooks", "podium-worker")},
+		dict.fromkeys(("podium-web.socket", "podium-web", "podium-hooks", "podium-worker"), "active"))
+	contains(property_of("podium-web", "StatusText"), "Serves with 8 threads")
+	about = os.stat("/run/podium/web.sock")
+	equal(oct(about.st_mode & 0o777), "0o660")
+	for name in ("podium-web", "podium-hooks", "podium-worker"):
+		equal(os.stat(f"/proc/{main_process(name)}").st_uid, pwd.getpwnam("podium").pw_uid)
+
+
+@test
+def the_units_hardening_leaves_every_wall_of_the_sandbox_standing():
+	checks = json.loads(until(lambda: (sql("SELECT COALESCE(checks, '') FROM workers") or [[""]])[0][0]))
+	missing = {check["name"]: check["found"] for check in checks if check["name"].startswith("wall: ") and check["state"] != "good"}
+	if "memory" not in pathlib.Path("/sys/fs/cgroup/cgroup.controllers").read_text().split():
+		missing.pop("wall: control groups", None)  # this kernel has them in version 1 only
+	equal(missing, {})
+
+
+@test
+def nginx_serves_the_site():
+	pathlib.Path("/etc/nginx/sites-enabled/default").unlink(missing_ok=True)
+	pathlib.Path("/etc/nginx/sites-enabled/podium").symlink_to("../sites-available/podium")
+	command("nginx", "-t")
+	command("systemctl", "start", "nginx")
+	until(lambda: status_of("/healthz") == 200, what="a healthy site")
+	equal(status_of("/static/style.css"), 200)
+	contains(Client(SITE).get("/").headers["Content-Security-Policy"], "default-src 'none'")
+
+
+@test
+def somebody_registers_and_submits_and_the_worker_runs_it():
+	if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode:
+		raise Skip("no Python here imports torch")
+	until(lambda: sql("SELECT 1 FROM gpus"))
+	contains(command("podium-admin", "task", "load", "/usr/share/podium/tasks/vectoradd_py"), "vectoradd_py")
+	visitor = Client(SITE)
+	equal(visitor.post("/register", [("name", "ada"), ("password", PASSWORD), ("password2", PASSWORD)]).status, 303)
+	code = "import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n    return torch.add(A, B, out=output)\n"
+	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", "CPU"), ("code", code)])
+	equal(answer.status, 303)
+	until(lambda: visitor.get(answer.location + "/status").json["state"] == "done", 180, "the end of the submission")
+	equal(visitor.get(answer.location + "/status").json["verdict"], "passed")
+
+
+@test
+def no_request_fails_while_the_pages_are_reloaded_and_restarted_under_load():
+	with Load() as load:
+		for action in ("reload", "restart", "reload", "restart", "reload"):
+			load.more()
+			before = main_process()
+			command("systemctl", action, "podium-web")
+			until(lambda: main_process() not in (0, before))
+		load.more()
+	equal(property_of("podium-web", "ActiveState"), "active")
+
+
+@test
+def a_mistake_in_the_settings_is_refused_by_its_line_and_the_pages_go_on():
+	path, before = pathlib.Path("/etc/podium/podium.conf"), main_process()
+	text = path.read_text()
+	path.write_text(text + "web_thread = 3\n")
+	subprocess.run(["systemctl", "reload", "podium-web"], capture_output=True)
+	until(lambda: "there is no setting named web_thread" in console(), what="the sentence in the log")
+	path.write_text(text)
+	equal((main_process(), status_of("/healthz")), (before, 200))
+
+
+def console():
+	return pathlib.Path("/shared/console").read_text(errors="replace")
+
+
+@test
+def a_frozen_podium_web_is_replaced_by_the_watchdog():
+	folder = UNITS / "podium-web.service.d"
+	(folder / "quick.conf").write_text("[Service]\nWatchdogSec=2\n")
+	command("systemctl", "daemon-reload")
+	command("systemctl", "restart", "podium-web")
+	before = main_process()
+	time.sleep(5)
+	equal(main_process(), before)  # it lives, and says so
+	os.kill(before, signal.SIGSTOP)
+	until(lambda: main_process() not in (0, before), what="a new podium-web")
+	until(lambda: status_of("/healthz") == 200)
+	(folder / "quick.conf").unlink()
+	command("systemctl", "daemon-reload")
+	command("systemctl", "restart", "podium-web")
+
+
+@test
+def a_worker_that_is_stopped_hands_its_job_back_in_time():
+	visitor = Client(SITE)
+	if visitor.post("/login", [("name", "ada"), ("password", PASSWORD)]).status != 303:
+		raise Skip("nobody could submit here")
+	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", "CPU"), ("code", "import time\ntime.sleep(60)\ndef custom_kernel(data):\n    return data\n")])
+	number = int(re.search(r"\d+$", answer.location)[0])
+	until(lambda: sql(f"SELECT state FROM jobs WHERE submission_id = {number}") == [["running"]])
+	began = time.monotonic()
+	command("systemctl", "stop", "podium-worker")
+	assert time.monotonic() - began < 60, "it took a minute"
+	equal(sql(f"SELECT state, attempt FROM jobs WHERE submission_id = {number}"), [["queued", "0"]])
+	equal(property_of("podium-worker", "Result"), "success")
+	sql(f"DELETE FROM jobs WHERE submission_id = {number}")
+
+
+@test
+def an_upgrade_keeps_settings_and_processes_until_they_are_told():
+	path = pathlib.Path("/etc/podium/podium.conf")
+	path.write_text(path.read_text() + "web_threads = 5\n")
+	settings, before = path.read_text(), main_process()
+	site = pathlib.Path("/etc/nginx/sites-available/podium")
+	site.write_text(site.read_text() + "# ours\n")
+	with Load() as load:
+		contains(command("dpkg", "--install", package(VERSIONS[1])), "podium-admin migrate && systemctl reload podium-web")
+		load.more()
+		equal((main_process(), path.read_text()), (before, settings))
+		contains(site.read_text(), "# ours")
+		contains(os.readlink(f"/proc/{before}/exe"), "(deleted)")
+		command("podium-admin", "migrate")
+		command("systemctl", "reload", "podium-web")
+		until(lambda: main_process() not in (0, before))
+		load.more()
+	equal(os.readlink(f"/proc/{main_process()}/exe"), "/usr/bin/podium-web")
+	contains(command("dpkg-query", "-W", "podium"), VERSIONS[1])
+
+
+@test
+def init_may_be_run_again_and_keeps_what_it_does_not_ask():
+	said = command("podium-admin", "init", "--yes")
+	lacks(said, "is an admin now")
+	contains(pathlib.Path("/etc/podium/podium.conf").read_text(), "\nweb_threads = 5\n")
+
+
+@test
+def removing_ends_the_programs_and_keeps_settings_and_data_and_purging_keeps_the_data():
+	command("dpkg", "--remove", "podium")
+	equal(property_of("podium-web.socket", "ActiveState"), "inactive")
+	equal([path.name for path in pathlib.Path("/usr/bin").glob("podium*")], [])
+	assert pathlib.Path("/etc/podium/podium.conf").exists()
+	assert not pathlib.Path("/etc/nginx/sites-enabled/podium").is_symlink()
+	command("nginx", "-t")
+	command("dpkg", "--purge", "podium")
+	assert not pathlib.Path("/etc/podium").exists()
+	assert not pathlib.Path("/etc/nginx/sites-available/podium").exists()
+	equal(sql("SELECT name FROM users WHERE role = 'admin'"), [["chief"]])
+
+
+def inside():
+	del os.environ["PODIUM_CONFIG"]  # here the installed Podium is the one that is tested
+	sys.argv = [arguments for arguments in sys.argv if arguments != "inside"]
+	code = 1
+	try:
+		code = run()
+	finally:
+		(SHARED / "status").write_text(str(code))
+
+
+if __name__ == "__main__":
+	what = sys.argv[1] if sys.argv[1:] else ""
+	sys.exit(boot() if what == "boot" else inside() if what == "inside" else outside())
