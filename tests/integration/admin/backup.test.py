@@ -345,6 +345,7 @@ def a_password_with_every_character_reaches_the_tools_unseen():
 	settings = scratch / "podium.conf"
 	settings.write_text(f"database_user = keeper\ndatabase_password = {password}\n")
 	environment = {name: value for name, value in server.environment.items() if name != "PODIUM_DATABASE_USER"}
+	settings.chmod(0o600)
 	answer = subprocess.run([PROGRAM, "backup", scratch / "keeper.sql.gz"], capture_output=True, text=True, env={**environment, **words, "PODIUM_CONFIG": str(settings)})
 	equal((answer.returncode, answer.stderr), (0, ""))
 	for place in ("words", "environment"):
