@@ -58,6 +58,7 @@ static const struct key {
 	WHOLE_KEY(webhook_timeout_ms, "10000", 100, 60000, "how long the receiver of a webhook may take"),
 	WHOLE_KEY(webhook_retry_ms, "30000", 10, 3600000, "when it is tried again the first time; then twice as late each time"),
 	WHOLE_KEY(webhook_most_s, "86400", 1, 604800, "how long a delivery is tried before it is given up"),
+	STRING_KEY(log_format, "auto", "lines of the log: text, logfmt, json; auto: text on a terminal, else logfmt"),
 };
 
 static int set(struct config *config, const struct key *key, const char *value, const char *where, struct error *error)

@@ -41,6 +41,7 @@ struct config {
 	int64_t webhook_timeout_ms;/* how long a receiver may take for its answer */
 	int64_t webhook_retry_ms;  /* after the first failure; it doubles with each further one */
 	int64_t webhook_most_s;    /* how long a delivery is tried again */
+	char log_format[16];       /* auto, text, logfmt, json (lib/log.h) */
 };
 
 /* Fills `config` from the defaults, the file and the environment. */
