@@ -52,6 +52,7 @@ ADDRESSES = [
 	("anyone", "/password/*", "/password/{link}"),
 	("anyone", "/account/deleted", "/account/deleted"),
 	("anyone", "/healthz", "/healthz"),
+	("anyone", "/metrics", "/metrics"),
 	("user1", "/", "/"),
 	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200"),
 	("user1", "/leaderboard/*", "/leaderboard/bench?gpu=H200&mine=1"),
