@@ -14,18 +14,17 @@
 
 /* ---- what the database is asked ---- */
 
-/* Each model that jobs or devices are of. Where 100,000 wait, the index alone is read, twice. */
+/* Each model that jobs wait for, run on or ended on, or that a worker has. What waits and runs is found by its state. */
 struct queue_row { const char *gpu; int64_t waiting, running; double oldest_s; };
 static const struct column QUEUE_COLUMNS[] = {
 	TEXT(struct queue_row, gpu), INTEGER(struct queue_row, waiting), INTEGER(struct queue_row, running), REAL(struct queue_row, oldest_s),
 };
-#define OF_MODEL "FROM jobs q FORCE INDEX (jobs_age) WHERE q.gpu = m.gpu AND q.state = "
+#define SINCE(time) "CAST(TIMESTAMPDIFF(MICROSECOND, " time ", UTC_TIMESTAMP(3)) / 1e6 AS DOUBLE)"
 static const struct statement QUEUE = SELECT(struct queue_row, QUEUE_COLUMNS,
-	"SELECT m.gpu, (SELECT COUNT(*) " OF_MODEL "'queued') AS waiting, (SELECT COUNT(*) " OF_MODEL "'running') AS running, "
-	"  CAST((SELECT TIMESTAMPDIFF(MICROSECOND, o.queued_at, UTC_TIMESTAMP(3)) / 1e6 FROM jobs o "
-	"    WHERE o.id = (SELECT MIN(q.id) " OF_MODEL "'queued')) AS DOUBLE) AS oldest_s "
-	"FROM (SELECT gpu FROM jobs FORCE INDEX (jobs_age) GROUP BY gpu UNION SELECT model FROM gpus UNION SELECT gpu FROM job_counts) m "
-	"ORDER BY m.gpu");
+	"SELECT gpu, CAST(SUM(waiting) AS SIGNED) AS waiting, CAST(SUM(running) AS SIGNED) AS running, " SINCE("MIN(oldest)") " AS oldest_s FROM ("
+	"  SELECT gpu, COUNT(*) AS waiting, 0 AS running, MIN(queued_at) AS oldest FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'queued' GROUP BY gpu "
+	"  UNION ALL SELECT gpu, 0, COUNT(*), NULL FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' GROUP BY gpu "
+	"  UNION ALL SELECT model, 0, 0, NULL FROM gpus UNION ALL SELECT gpu, 0, 0, NULL FROM job_counts) parts GROUP BY gpu ORDER BY gpu");
 
 /* Of a model, or of a worker that there still is. */
 struct outcome_row { const char *whose, *outcome; int64_t jobs; };
@@ -43,7 +42,6 @@ static const struct column WORKER_COLUMNS[] = {
 	TEXT(struct worker_row, name), TEXT(struct worker_row, version), TEXT(struct worker_row, figures), REAL(struct worker_row, silence_s),
 	REAL(struct worker_row, age_s),
 };
-#define SINCE(time) "CAST(TIMESTAMPDIFF(MICROSECOND, " time ", UTC_TIMESTAMP(3)) / 1e6 AS DOUBLE)"
 static const struct statement WORKERS = SELECT(struct worker_row, WORKER_COLUMNS,
 	"SELECT name, version, figures, " SINCE("seen_at") " AS silence_s, " SINCE("started_at") " AS age_s FROM workers ORDER BY name");
 

@@ -372,7 +372,7 @@ static void log_end(const struct run *run, int64_t begun_ms)
 	else if (run->loss.text[0] || run->fault.text[0] || run->is_released)
 		log_info("The job is given back after %.1f s.", seconds);
 	else
-		log_info("The job has ended after %.1f s: %s.", seconds, run->result.verdict);
+		log_info("The job is over after %.1f s: %s.", seconds, run->result.verdict);
 }
 
 /* False when this machine failed at it. */

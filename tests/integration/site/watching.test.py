@@ -259,8 +259,8 @@ def a_submission_is_followed_from_its_request_to_its_result_by_its_numbers():
 	job = sql(f"SELECT id, fence FROM jobs WHERE submission_id = {number}")[0]
 	taken = next(line for line in logged("web") if line.get("submission") == str(number))
 	equal((taken["route"], taken["user"]), ("/leaderboard/*/submit", sql("SELECT id FROM users WHERE name = 'ada'")[0][0]))
-	until(lambda: any("has ended" in line["message"] and line.get("submission") == str(number) for line in logged("worker")))
-	ended = next(line for line in logged("worker") if "has ended" in line["message"] and line.get("submission") == str(number))
+	until(lambda: any("is over" in line["message"] and line.get("submission") == str(number) for line in logged("worker")))
+	ended = next(line for line in logged("worker") if "is over" in line["message"] and line.get("submission") == str(number))
 	equal((ended["job"], ended["fence"], ended["worker"], ended["message"].split(": ")[1]),
 		(*job, sql("SELECT name FROM workers WHERE name <> 'gone'")[0][0], "passed."))
 	equal(ended["device"].startswith("GPU-"), True)
