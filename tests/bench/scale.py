@@ -46,16 +46,20 @@ def processor_s(name):
 
 
 class Load:
-	"""Of the processor while something is done, in processors."""
-	NAMES = ("mariadbd", "podium-web", "podium-worker", "nginx")
+	"""What is taken of the processors while something is done, which says more than its rate where others use them as well."""
+	NAMES = ("mariadbd", "podium-web", "podium-worker")
 
 	def __enter__(self):
 		self.began, self.before = time.time(), {name: processor_s(name) for name in self.NAMES}
 		return self
 
 	def __exit__(self, *_):
-		took = time.time() - self.began
-		self.text = ", ".join(f"{name} {(processor_s(name) - self.before[name]) / took:.2f}" for name in self.NAMES)
+		self.took = time.time() - self.began
+		self.used = {name: processor_s(name) - self.before[name] for name in self.NAMES}
+
+	def each(self, count):
+		"""Of one of so many, in ms."""
+		return "processor, ms each: " + ", ".join(f"{name} {1000 * used / max(1, count):.2f}" for name, used in self.used.items() if used > 0.05)
 
 
 class Scale:
@@ -125,17 +129,22 @@ class Scale:
 
 	def idle(self):
 		for threads in (1, 8, 64):
+			count = max(8, 4000 // threads)
 			with Load() as load:
-				rate, _ = self.claimers("NONE", threads, max(8, 4000 // threads))
-			print(f"looks of {threads} idle devices: {rate:.0f}/s, enough for {rate / 5:.0f} devices at poll_ms 200 ({load.text})", flush=True)
+				rate, _ = self.claimers("NONE", threads, count)
+			print(f"looks of {threads} idle devices: {rate:.0f}/s ({load.each(threads * count)})", flush=True)
 
 	def claims(self):
+		"""As many run at once as there are devices; then they are over."""
 		self.queue(20000, "MANY")
+		self.sql("ANALYZE TABLE jobs")
 		for threads in (1, 8, 64, 128):
+			count = 4 if threads > 8 else 32
 			with Load() as load:
-				rate, times = self.claimers("MANY", threads, max(4, 1500 // threads))
+				rate, times = self.claimers("MANY", threads, count)
+			self.sql("UPDATE jobs SET state = 'done', verdict = 'passed' WHERE state = 'running' AND gpu = 'MANY'")
 			print(f"claims of {threads} devices at once, 20,000 waiting: {rate:.0f}/s, median {statistics.median(times):.1f} ms, "
-				f"99 % {times[int(len(times) * 0.99)]:.1f} ms ({load.text})", flush=True)
+				f"99 % {times[int(len(times) * 0.99)]:.1f} ms ({load.each(threads * count)})", flush=True)
 		self.scrape("with 20,000 waiting")
 		self.sql("DELETE s FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.gpu = 'MANY'")
 
@@ -163,9 +172,10 @@ class Scale:
 		with Load() as load:
 			began = time.time()
 			said = then()
-			time.sleep(max(0, SECONDS - (time.time() - began)))
-			rate = (self.ended() - before) / (time.time() - began)
-		print(f"whole jobs, {2 * WORKERS} devices that take no time{what}: {rate:.0f}/s ({load.text}){said or ''}", flush=True)
+			time.sleep(max(0.0, SECONDS - (time.time() - began)))
+			ended = self.ended() - before
+		cost = "" if said else f" ({load.each(ended)})"
+		print(f"whole jobs, {2 * WORKERS} devices that take no time{what}: {ended / load.took:.0f}/s{cost}{said or ''}", flush=True)
 
 	# ---- viewers ----
 
@@ -174,6 +184,7 @@ class Scale:
 		answer = subprocess.run(["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--latency", *words, self.site.url + address], capture_output=True, text=True, check=True).stdout
 		rate, late = re.search(r"Requests/sec: *([0-9.]+)", answer)[1], re.search(r"99% *(\S+)", answer)[1]
 		wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", answer)
+		self.seen = int(re.search(r"(\d+) requests in", answer)[1])
 		return f"; {title}: {float(rate):.0f}/s, 99 % {late}" + (f", {wrong[1]} ERRORS" if wrong else "")
 
 	def viewers(self):
@@ -182,7 +193,7 @@ class Scale:
 				("a submission's state, each its own", self.crowd.filled("/submission/{submission}/status"), mine)):
 			with Load() as load:
 				said = self.view(title, address, *headers)
-			print(f"{CONNECTIONS} viewers{said} ({load.text})", flush=True)
+			print(f"{CONNECTIONS} viewers{said} ({load.each(self.seen)})", flush=True)
 		return mine
 
 	def end(self):
@@ -203,6 +214,7 @@ def main():
 	site, crowd = open_site(BUILD)
 	scale = Scale(site, crowd)
 	try:
+		print(f"load of the machine when it began: {os.getloadavg()[0]:.0f}, {os.cpu_count()} processors")
 		scale.sizes()
 		scale.count_jobs()
 		scale.scrape("at rest")
