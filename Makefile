@@ -40,7 +40,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test test-scale test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all podium help install uninstall deb run test test-scale test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -75,6 +75,9 @@ bench-terminal: all ## measure the leaderboard's page while 200 terminals poll a
 
 bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
 	@B=$(B) tests/bench/claims.py
+
+bench-scale: tests ## measure claimers, whole jobs and viewers with 1,000,000 submissions (SIZE=N: as many; needs wrk)
+	@B=$(B) $(if $(SIZE),SIZE=$(SIZE)) tests/bench/scale.py
 
 bench-turnaround: all ## print where each second of a ranked job goes
 	@B=$(B) tests/bench/turnaround.py

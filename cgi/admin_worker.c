@@ -54,7 +54,7 @@ static const struct column VITALS_COLUMNS[] = {
 	INTEGER(struct worker_vitals, temperature_c), INTEGER(struct worker_vitals, sm_mhz), INTEGER(struct worker_vitals, memory_mhz),
 	INTEGER(struct worker_vitals, most_temperature_c), INTEGER(struct worker_vitals, errors),
 };
-static const struct statement VITALS = SELECT(struct worker_vitals, VITALS_COLUMNS,
+const struct statement workers_vitals = SELECT(struct worker_vitals, VITALS_COLUMNS,
 	"SELECT d.worker, d.uuid, d.at AS at_ms, v.temperature_c, v.sm_mhz, v.memory_mhz, d.most_temperature_c, "
 	"  CAST(COALESCE(e.errors, 0) AS SIGNED) AS errors "
 	"FROM (SELECT w.name AS worker, g.uuid, "
@@ -73,7 +73,7 @@ static const struct statement CHECKS = SELECT(struct checks_row, CHECKS_COLUMNS,
 
 enum { ANSWER_DEVICES, ANSWER_VITALS, ANSWER_COUNTS, ANSWER_LINES, ANSWER_CHECKS };
 static const struct statement *const PARTS[] = {
-	[ANSWER_DEVICES] = &fleet_devices, [ANSWER_VITALS] = &VITALS, [ANSWER_COUNTS] = &wait_counting, [ANSWER_LINES] = &wait_reading,
+	[ANSWER_DEVICES] = &fleet_devices, [ANSWER_VITALS] = &workers_vitals, [ANSWER_COUNTS] = &wait_counting, [ANSWER_LINES] = &wait_reading,
 	[ANSWER_CHECKS] = &CHECKS,
 };
 static const struct bundle PAGE = BUNDLE(PARTS);

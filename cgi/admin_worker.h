@@ -12,6 +12,8 @@ struct worker_vitals {
 	int64_t at_ms, temperature_c, sm_mhz, memory_mhz, most_temperature_c, errors;
 };
 
+extern const struct statement workers_vitals; /* of all devices that have one; a part of a question, binds nothing */
+
 struct workers_view {
 	const struct fleet_device *devices; size_t count;
 	const struct worker_vitals *vitals; size_t vitals_count;

@@ -129,6 +129,7 @@ int api_submit(struct request *request)
 		return rc;
 	hash_intake(&intake);
 	rc = database_transaction(request->db, store, &intake, request->error);
+	request->stored = rc ? 0 : intake.id;
 	if (rc == ERROR_CONFLICT && intake.key)
 		rc = find_earlier(&intake);
 	if (rc == ERROR_LIMIT) {

@@ -4,6 +4,7 @@
 #include "cgi/fastcgi.h"
 #include "cgi/form.h"
 #include "cgi/listener.h"
+#include "cgi/meter.h"
 #include "cgi/pulse.h"
 #include "cgi/router.h"
 #include "cgi/stream.h"
@@ -83,6 +84,36 @@ static enum method method_of(const char *name)
 	return 0;
 }
 
+/* nginx's; a number of our own where whatever stands in front of us gives none, or something else. */
+static const char *request_id(struct arena *arena, const char *given)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+	size_t length = strlen(given);
+	if (length >= 8 && length <= 64 && strspn(given, allowed) == length)
+		return given;
+	unsigned char number[16];
+	char digits[2 * sizeof number + 1];
+	randombytes_buf(number, sizeof number);
+	return arena_strdup(arena, sodium_bin2hex(digits, sizeof digits, number, sizeof number));
+}
+
+/* What the thread logs from here on is about this request. */
+static void begin_log(const struct request *request)
+{
+	log_about(LOG_REQUEST, request->id);
+	log_about(LOG_ROUTE, NULL);
+	log_about_number(LOG_USER, 0);
+	log_about_number(LOG_SUBMISSION, 0);
+}
+
+static void log_stored(const struct request *request)
+{
+	if (!request->stored)
+		return;
+	log_about_number(LOG_SUBMISSION, request->stored);
+	log_info("A submission was taken in.");
+}
+
 static void fill_request(struct request *request, FCGX_Request *fcgi)
 {
 	const char *method = parameter(fcgi, "REQUEST_METHOD");
@@ -92,7 +123,7 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->path = form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
 	request->query_string = parameter(fcgi, "QUERY_STRING");
 	request->address = parameter(fcgi, "REMOTE_ADDR");
-	request->id = parameter(fcgi, "REQUEST_ID");
+	request->id = request_id(request->arena, parameter(fcgi, "REQUEST_ID"));
 	cleanup_buffer struct buffer agent = {0};
 	text_append_valid(&agent, parameter(fcgi, "HTTP_USER_AGENT"), strlen(parameter(fcgi, "HTTP_USER_AGENT")));
 	request->user_agent = arena_strdup(request->arena, buffer_string(&agent));
@@ -171,7 +202,7 @@ static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 			return true; /* nobody listens any more */
 		buffer_clear(&request->body);
 		if (request->stream(request)) {
-			log_error("%s %s ended in the middle: %s", request->id, request->path, request->error->text);
+			log_error("%s ended in the middle: %s", router_loggable_path(request), request->error->text);
 			return false;
 		}
 	}
@@ -214,14 +245,18 @@ static void answer(FCGX_Request *fcgi, struct arena *arena, struct database *db,
 {
 	enum { most_kept_bytes = 1 << 20 };
 	struct error error = {0};
+	uint64_t began_ns = meter_begin();
 	struct request request = { .arena = arena, .config = &config, .db = db, .error = &error, .body = *page };
 	fill_request(&request, fcgi);
+	begin_log(&request);
 	router_answer(&request);
+	log_stored(&request);
 	drain_body(fcgi);
 	if (!send_response(&request, fcgi))
 		break_off(fcgi);
 	else if (request.follows)
 		stream_take(fcgi, request.follows, request.viewer.id);
+	meter_end(began_ns, request.route, request.status);
 	buffer_free(&request.headers);
 	*page = request.body;
 	buffer_clear(page);
@@ -358,6 +393,7 @@ static int run_threads(void)
 	size_t database_count = (size_t)config.web_threads + 1;
 	struct error error = {0};
 	pid_t successor = 0;
+	meter_start(config.web_threads);
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
 	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
@@ -393,11 +429,11 @@ int main(int argc, char **argv)
 	int status = usage_read(&USAGE, argc, argv);
 	if (status >= 0)
 		return status;
-	log_open("podium-web");
+	log_open_service("podium-web");
 	struct error error = {0};
 	cleanup_arena struct arena *arena = arena_new();
 	program = program_beside(arena, "podium-web");
-	if (config_load(&config, &error) || listener_open(&config, &error)) {
+	if (config_load(&config, &error) || log_set_format(config.log_format, &error) || listener_open(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}

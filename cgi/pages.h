@@ -77,7 +77,7 @@ handler page_versions, page_version_diff, page_switch, action_switch, page_clone
 handler page_dry_run, page_dry_run_status, action_dry_run;
 /* webhooks.c: whom else to tell of what happens */
 handler page_leaderboard_hooks, action_leaderboard_hooks, page_site_hooks, action_site_hooks, page_hook, page_hook_status, action_hook;
-/* health.c */
-handler page_healthz;
+/* health.c, metrics.c */
+handler page_healthz, page_metrics;
 
 #endif

@@ -88,7 +88,9 @@ static int take_in(struct request *request, struct intake *intake)
 
 static int create(struct request *request, const struct intake *intake, int64_t *id)
 {
-	return submission_create(request->db, request->arena, &intake->leaderboard, &intake->submission, id, request->error);
+	int rc = submission_create(request->db, request->arena, &intake->leaderboard, &intake->submission, id, request->error);
+	request->stored = rc ? 0 : *id;
+	return rc;
 }
 
 /* ---- in the background ---- */

@@ -90,6 +90,10 @@ struct request {
 	int (*stream)(struct request *request);
 	void *stream_state;
 	int64_t follows;          /* a submission, whose events go on behind the body (cgi/stream.h); 0: none */
+
+	/* for the log and the figures */
+	size_t route;             /* its number, see router_route; 0: none of them */
+	int64_t stored;           /* a submission that the request has stored; 0: none */
 };
 
 /* NULL when the field is not there. With repeated fields the first; request_values gives all. */

@@ -135,6 +135,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/users/*/ban", action_admin_ban, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/audit", page_admin_audit, ADMINS, 0 },
 	{ METHOD_GET, "/healthz", page_healthz, ANYONE, 0 },
+	{ METHOD_GET, "/metrics", page_metrics, ANYONE, 0 },
 };
 
 /* Error codes as answers. */
@@ -208,8 +209,9 @@ static bool route_at(const struct interface *interface, size_t number, struct ca
 	return number < COUNT(ROUTES);
 }
 
-/* Whether there is a route; `*methods` are those that the address takes at all, 0 if it does not exist. */
-static bool find_route(struct request *request, enum method method, struct call *call, int *methods)
+/* Whether there is a route; `*methods` are those that the address takes at all, 0 if it does not exist, and `*place` is which of
+ * the interface's it is. */
+static bool find_route(struct request *request, enum method method, struct call *call, int *methods, size_t *place)
 {
 	const char **parameters = arena_array(request->arena, const char *, most_parameters + 1);
 	*methods = 0;
@@ -221,6 +223,7 @@ static bool find_route(struct request *request, enum method method, struct call 
 		if (!(call->route.methods & (int)method))
 			continue;
 		request->path_parameters = parameters;
+		*place = i;
 		return true;
 	}
 	return false;
@@ -232,10 +235,11 @@ static bool find_route(struct request *request, enum method method, struct call 
 static int ask_to_log_in(struct request *request)
 {
 	int methods;
+	size_t place;
 	struct call page;
 	bool posted = request->method == METHOD_POST;
 	cleanup_buffer struct buffer next = {0};
-	html_url_part(&next, find_route(request, METHOD_GET, &page, &methods) ? request->path : "/");
+	html_url_part(&next, find_route(request, METHOD_GET, &page, &methods, &place) ? request->path : "/");
 	if (!posted && *request->query_string) {
 		html_url_part(&next, "?");
 		html_url_part(&next, request->query_string);
@@ -315,6 +319,34 @@ static const struct interface *interface_of(const char *path)
 	return interface;
 }
 
+static size_t count_routes(const struct interface *interface)
+{
+	size_t count = interface->tables ? 0 : COUNT(ROUTES);
+	for (size_t i = 0; i < interface->table_count; i++)
+		count += interface->tables[i]->count;
+	return count;
+}
+
+static size_t number_of(const struct interface *interface, size_t place)
+{
+	size_t number = place + 1;
+	for (const struct interface *before = INTERFACES; before < interface; before++)
+		number += count_routes(before);
+	return number;
+}
+
+const struct route *router_route(size_t number)
+{
+	const struct interface *interface = INTERFACES;
+	size_t place = number - 1;
+	for (; number && interface < INTERFACES + COUNT(INTERFACES); interface++) {
+		if (place < count_routes(interface))
+			return interface->tables ? &call_at(interface, place)->route : &ROUTES[place];
+		place -= count_routes(interface);
+	}
+	return NULL;
+}
+
 static int run_route(struct request *request, const struct call *call)
 {
 	const struct interface *interface = request->interface;
@@ -332,6 +364,11 @@ static int run_route(struct request *request, const struct call *call)
 }
 
 /* ---- errors ---- */
+
+const char *router_loggable_path(const struct request *request)
+{
+	return strncmp(request->path, "/password/", strlen("/password/")) == 0 ? "/password/..." : request->path;
+}
 
 /* A form's transaction is whole or not at all; which, is not known when the answer to its end is missing. */
 static const char *while_the_database_is_away(const struct request *request)
@@ -353,7 +390,7 @@ static void answer_error(struct request *request, int code)
 		request->status = answer->status;
 	const char *sentence = request->error->text;
 	if (code == ERROR_DATABASE || code == ERROR_SYSTEM) {
-		log_error("%s %s: %s", request->id, request->path, sentence);
+		log_error("%s: %s", router_loggable_path(request), sentence);
 		sentence = code == ERROR_DATABASE ? while_the_database_is_away(request) : arena_printf(request->arena, "Podium made a mistake here. "
 			"The log has the reason for the admins, under the number %s.", request->id);
 	}
@@ -409,14 +446,20 @@ static int answer_path(struct request *request)
 		return fail(request->error, ERROR_INPUT, "The address is not UTF-8 text, or has control characters inside.");
 	}
 	int rc = request->interface->recognise(request);
+	log_about_number(LOG_USER, request->viewer.id);
 	if (rc)
 		return rc;
 	bool has_slash = request->path[1] && text_ends_with(request->path, "/");
 	if (has_slash && request->method == METHOD_GET && !*request->interface->prefix)
 		return redirect_without_slash(request);
 	int methods;
+	size_t place;
 	struct call call;
-	return find_route(request, request->method, &call, &methods) ? run_route(request, &call) : refuse_method(request, methods);
+	if (!find_route(request, request->method, &call, &methods, &place))
+		return refuse_method(request, methods);
+	request->route = number_of(request->interface, place);
+	log_about(LOG_ROUTE, call.route.pattern);
+	return run_route(request, &call);
 }
 
 void router_answer(struct request *request)

@@ -51,6 +51,12 @@ struct interface {
 	void (*refuse)(struct request *request, int code, const char *title, const char *sentence); /* writes the error's body */
 };
 
+/* The routes of all interfaces are numbered from 1 on; 0 stands for addresses that there are not. NULL behind the last. */
+const struct route *router_route(size_t number);
+
+/* The path as it may stand in a log: without what opens something by itself. */
+const char *router_loggable_path(const struct request *request);
+
 /* Finds the interface and the route, has them recognise, admit and read, runs the handler, turns errors into answers. Never
  * fails. */
 void router_answer(struct request *request);

@@ -385,6 +385,7 @@ int action_submit(struct request *request)
 	rc = take_source(request, &submission);
 	if (!rc)
 		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
+	request->stored = rc ? 0 : id;
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);
 	if (rc == ERROR_LIMIT)
@@ -471,6 +472,7 @@ int action_submit_anywhere(struct request *request)
 		rc = find_target(request, &submission, &leaderboard);
 	if (!rc)
 		rc = submission_create(request->db, request->arena, &leaderboard, &submission, &id, request->error);
+	request->stored = rc ? 0 : id;
 	if (!rc)
 		return redirect(request, "/submission/%lld", (long long)id);
 	if (rc == ERROR_LIMIT)

@@ -96,6 +96,7 @@ static bool make_one(struct database *db, struct arena *arena)
 	int rc = outbox_claim(db, arena, hooks.config.webhook_timeout_ms + lease_spare_ms, &delivery, &error);
 	if (rc)
 		return false; /* the main thread tells what is wrong with the database */
+	log_about_number(LOG_WEBHOOK, delivery.webhook_id);
 	struct outcome outcome = attempt(&delivery);
 	if (outcome.kind == FAILED || outcome.kind == REFUSED_FOR_EVER)
 		log_info("Webhook %lld, event %lld, attempt %lld: %s", (long long)delivery.webhook_id, (long long)delivery.event_id,
@@ -239,6 +240,8 @@ static int run(const sigset_t *signals)
 static int start(struct error *error)
 {
 	int rc = config_load(&hooks.config, error);
+	if (!rc)
+		rc = log_set_format(hooks.config.log_format, error);
 	if (rc)
 		return rc;
 	if (network_list_check(hooks.config.webhook_allowed, error))
@@ -252,7 +255,7 @@ int main(int count, char **words)
 {
 	struct error error = {0};
 	sigset_t signals;
-	log_open("podium-hooks");
+	log_open_service("podium-hooks");
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;

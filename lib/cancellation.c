@@ -1,5 +1,6 @@
 #include "lib/cancellation.h"
 
+#include "lib/job_count.h"
 #include "lib/plural.h"
 #include "lib/scope.h"
 #include "lib/user.h"
@@ -43,7 +44,9 @@ static int cancel_job(struct database *db, struct arena *arena, const struct ord
 	}
 	*(running ? &cancellation->running : &cancellation->waiting) += 1;
 	int rc = database_execute(db, &CANCEL, error, "sii", reason_for(arena, order, running), order->actor->id, job->id);
-	return rc ? rc : database_execute(db, &END_STAGES, error, "i", job->id);
+	if (!rc)
+		rc = database_execute(db, &END_STAGES, error, "i", job->id);
+	return rc ? rc : job_count_end(db, job->id, error);
 }
 
 static int write_audit(struct database *db, struct arena *arena, const struct order *order, struct error *error)

@@ -1,5 +1,6 @@
 #include "lib/comparison.h"
 
+#include "lib/job_count.h"
 #include "lib/visibility.h"
 
 /* Behind what people have submitted, see jobs.priority. */
@@ -40,10 +41,11 @@ static const struct statement OUTDATED = SELECT(struct id_row, ID_COLUMNS,
 static const struct statement CANCEL_OUTDATED = COMMAND(
 	"UPDATE jobs j SET " CANCEL("One of the two entries was replaced by a better one before they were compared.")
 	"WHERE j.id = ? AND j.state = 'queued'");
+#define COMPARED "jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions s ON s.id IN (c.challenger_id, c.incumbent_id) "
+#define QUEUED_OF_USER "WHERE j.user_id = 0 AND j.state = 'queued' AND s.user_id = ?"
+static const struct statement COUNT_OF_USER = COMMAND(SQL_COUNT_CANCELLED(COMPARED QUEUED_OF_USER));
 static const struct statement CANCEL_OF_USER = COMMAND(
-	"UPDATE jobs j JOIN comparisons c ON c.id = j.comparison_id JOIN submissions s ON s.id IN (c.challenger_id, c.incumbent_id) SET "
-	CANCEL("The account of one of the two was banned or deleted before they were compared.")
-	"WHERE j.user_id = 0 AND j.state = 'queued' AND s.user_id = ?");
+	"UPDATE " COMPARED "SET " CANCEL("The account of one of the two was banned or deleted before they were compared.") QUEUED_OF_USER);
 
 struct found { struct ranking_key key; struct comparison_pair pair; };
 #define FOUND(kind, path, member) { #member, kind, offsetof(struct found, path.member) }
@@ -82,14 +84,18 @@ int comparison_withdraw(struct database *db, struct arena *arena, const struct r
 	size_t count;
 	int rc = database_rows(db, arena, &OUTDATED, &outdated, &count, error, "iis", key->leaderboard_id, key->task_version_id,
 		key->gpu);
-	for (size_t i = 0; !rc && i < count; i++)
+	for (size_t i = 0; !rc && i < count; i++) {
 		rc = database_execute(db, &CANCEL_OUTDATED, error, "i", outdated[i].id);
+		if (!rc && database_affected(db))
+			rc = job_count_end(db, outdated[i].id, error);
+	}
 	return rc;
 }
 
 int comparison_withdraw_user(struct database *db, int64_t user_id, struct error *error)
 {
-	return database_execute(db, &CANCEL_OF_USER, error, "i", user_id);
+	int rc = database_execute(db, &COUNT_OF_USER, error, "i", user_id);
+	return rc ? rc : database_execute(db, &CANCEL_OF_USER, error, "i", user_id);
 }
 
 int comparison_find(struct database *db, struct arena *arena, int64_t job_id, struct ranking_key *key, struct comparison_pair *pair,

@@ -68,6 +68,7 @@ static const struct key {
 	WHOLE_KEY(retain_artifacts_days, "180", 0, 36500, "reports and files of profilers, likewise"),
 	WHOLE_KEY(retain_deliveries_days, "30", 0, 36500, "what webhooks were told, likewise"),
 	WHOLE_KEY(retain_audit_days, "0", 0, 36500, "the audit log, likewise"),
+	STRING_KEY(log_format, "auto", "lines of the log: text, logfmt, json; auto: text on a terminal, else logfmt"),
 };
 
 static int set(struct config *config, const struct key *key, const char *value, const char *where, struct error *error)

@@ -45,6 +45,7 @@ struct config {
 	int64_t webhook_retry_ms;  /* after the first failure; it doubles with each further one */
 	int64_t webhook_most_s;    /* how long a delivery is tried again */
 	int64_t retain_samples_days, retain_logs_days, retain_artifacts_days, retain_deliveries_days, retain_audit_days; /* 0: for ever */
+	char log_format[16];       /* auto, text, logfmt, json (lib/log.h) */
 };
 
 /* Fills `config` from the defaults, the file and the environment. */

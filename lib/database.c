@@ -1,6 +1,7 @@
 #include "lib/database.h"
 
 #include "lib/buffer.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 
@@ -10,6 +11,7 @@
 #include <mysqld_error.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +35,52 @@ struct database {
 	MYSQL *mysql;
 	struct config config;
 	struct prepared *prepared[prepared_slots];
-	bool in_transaction;
+	bool in_transaction, is_counted; /* is_counted: as an open connection */
 	unsigned int last_error; /* MariaDB's number of what failed last */
 	uint64_t affected, insert_id;
 	pthread_mutex_t guard;   /* of the two below, which another thread may use */
 	int socket;              /* of the open connection, or -1 */
 	bool suspended;
 };
+
+/* ---- figures ---- */
+
+static struct { atomic_ullong connections, asking, connects, questions, failures, conflicts, waited_ns; } figures;
+
+static void add(atomic_ullong *figure, unsigned long long more)
+{
+	atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
+}
+
+static unsigned long long value_of(atomic_ullong *figure)
+{
+	return atomic_load_explicit(figure, memory_order_relaxed);
+}
+
+struct database_figures database_figures(void)
+{
+	return (struct database_figures){
+		.connections = value_of(&figures.connections), .asking = value_of(&figures.asking), .connects = value_of(&figures.connects),
+		.questions = value_of(&figures.questions), .failures = value_of(&figures.failures),
+		.conflicts = value_of(&figures.conflicts), .waited_ns = value_of(&figures.waited_ns),
+	};
+}
+
+static uint64_t begin_asking(void)
+{
+	add(&figures.asking, 1);
+	return clock_ns();
+}
+
+/* Passes the code on. */
+static int end_asking(uint64_t began_ns, int rc)
+{
+	add(&figures.waited_ns, clock_ns() - began_ns);
+	atomic_fetch_sub_explicit(&figures.asking, 1, memory_order_relaxed);
+	add(&figures.questions, 1);
+	add(&figures.failures, rc != 0);
+	return rc;
+}
 
 /* ---- connection ---- */
 
@@ -85,6 +126,9 @@ static void disconnect(struct database *db)
 {
 	set_socket(db, -1);
 	forget_statements(db);
+	if (db->is_counted)
+		atomic_fetch_sub_explicit(&figures.connections, 1, memory_order_relaxed);
+	db->is_counted = false;
 	if (db->mysql)
 		mysql_close(db->mysql);
 	db->mysql = NULL;
@@ -116,6 +160,9 @@ static int connect_to_server(struct database *db, struct error *error)
 		return ERROR_DATABASE;
 	}
 	set_socket(db, (int)mysql_get_socket(db->mysql));
+	db->is_counted = true;
+	add(&figures.connections, 1);
+	add(&figures.connects, 1);
 	return 0;
 }
 
@@ -504,6 +551,7 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	struct parameters parameters;
 	collect_parameters(&parameters, letters, arguments);
 	struct prepared *prepared;
+	uint64_t began_ns = begin_asking();
 	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
 	if (!rc) {
 		rc = fetch_rows(db, prepared->handle, statement, arena, most, rows, count, error);
@@ -512,7 +560,7 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	}
 	if (rc && connection_is_lost(db->last_error))
 		disconnect(db);
-	return rc;
+	return end_asking(began_ns, rc);
 }
 
 int database_rows(struct database *db, struct arena *arena, const struct statement *statement, void *rows,
@@ -587,13 +635,14 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 	collect_parameters(&parameters, bind, &arguments);
 	va_end(arguments);
 	memset(answers, 0, bundle->count * sizeof *answers);
+	uint64_t began_ns = begin_asking();
 	int rc = execute(db, &(struct question){ bundle->statements, bundle->count, bundle }, &parameters, &prepared, error);
 	if (rc)
-		return rc;
+		return end_asking(began_ns, rc);
 	rc = fetch_answers(db, prepared, bundle, arena, answers, error);
 	if (rc)
 		disconnect(db); /* what was not read would be taken for the next answer */
-	return rc;
+	return end_asking(began_ns, rc);
 }
 
 /* ---- commands ---- */
@@ -607,7 +656,8 @@ int database_execute(struct database *db, const struct statement *statement, str
 	collect_parameters(&parameters, bind, &arguments);
 	va_end(arguments);
 	struct prepared *prepared;
-	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
+	uint64_t began_ns = begin_asking();
+	int rc = end_asking(began_ns, execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
 	if (rc)
 		return rc;
 	db->affected = mysql_stmt_affected_rows(prepared->handle);
@@ -665,6 +715,7 @@ int database_transaction(struct database *db, database_body *body, void *context
 			disconnect(db);
 		if (!is_conflict(db, rc))
 			return rc;
+		add(&figures.conflicts, 1);
 	}
 	return rc;
 }

@@ -123,6 +123,16 @@ int database_script(struct database *db, const char *sql, struct error *error);
 /* After a failure: whether the server answered, so that it has refused; else it is away. */
 bool database_is_connected(const struct database *db);
 
+/* What all connections of this process have done together, for who watches it. Counted without a lock. */
+struct database_figures {
+	uint64_t connections, asking;   /* open now; of these, waiting for an answer now */
+	uint64_t connects;              /* ever opened */
+	uint64_t questions, failures;   /* statements executed, also several in one round trip; of these, failed */
+	uint64_t conflicts;             /* transactions that were run again: deadlocks, certification, lock timeouts */
+	uint64_t waited_ns;             /* for all questions' answers together */
+};
+struct database_figures database_figures(void);
+
 /* A round trip; 0 when the server answers. */
 int database_ping(struct database *db, struct error *error);
 

@@ -1,6 +1,7 @@
 #include "lib/rejudging.h"
 
 #include "lib/format.h"
+#include "lib/job_count.h"
 #include "lib/plural.h"
 #include "lib/quote.h"
 #include "lib/ranking.h"
@@ -409,10 +410,12 @@ int rejudging_apply(struct database *db, int64_t id, const struct actor *by, str
 /* ---- discarding ---- */
 
 /* Owner, device and end of the lease stay: they say who has to let go of a job that runs. */
+#define ITS_JOBS "rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
+#define NOT_ENDED "WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')"
+static const struct statement COUNT_CANCELLED = COMMAND(SQL_COUNT_CANCELLED(ITS_JOBS NOT_ENDED));
 static const struct statement CANCEL = COMMAND(
-	"UPDATE rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id SET j.state = 'cancelled', j.verdict = 'cancelled', "
-	"j.reason = 'The rejudging was discarded.', j.cancelled_by = ?, j.progress = '', j.finished_at = UTC_TIMESTAMP(3) "
-	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");
+	"UPDATE " ITS_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
+	"j.reason = 'The rejudging was discarded.', j.cancelled_by = ?, j.progress = '', j.finished_at = UTC_TIMESTAMP(3) " NOT_ENDED);
 
 static int discard_body(struct database *db, void *context, struct error *error)
 {
@@ -420,6 +423,8 @@ static int discard_body(struct database *db, void *context, struct error *error)
 	const struct ending *ending = context;
 	struct rejudging rejudging;
 	int rc = lock(db, arena, ending->id, &rejudging, error);
+	if (!rc)
+		rc = database_execute(db, &COUNT_CANCELLED, error, "i", ending->id);
 	if (!rc)
 		rc = database_execute(db, &CANCEL, error, "ii", ending->by->id, ending->id);
 	const char *detail = arena_printf(arena, "rejudging %lld: %s, %s cancelled, every old result stays", (long long)ending->id,

@@ -75,7 +75,7 @@ size_t text_control_length(const char *text)
 		return 1;
 	if ((at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) || (at[0] == 0xd8 && at[1] == 0x9c))
 		return 2;
-	bool turns = at[0] == 0xe2 && ((at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xaa && at[2] <= 0xae)))
+	bool turns = at[0] == 0xe2 && ((at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae)))
 		|| (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
 	return turns ? 3 : 0;
 }

@@ -18,9 +18,9 @@ bool text_is_ascii(const char *text);            /* what the columns of names, m
 bool text_is_user_name(const char *name);
 bool text_is_leaderboard_name(const char *name);
 
-/* Bytes of the control character that `at` begins with, 0 if it is none: C0, DEL, C1, and what turns the direction
- * of the text around it (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), so that "yp.x" cannot pose as
- * "x.py". A NUL ends the text. */
+/* Bytes of the control character that `at` begins with, 0 if it is none: C0, DEL, C1, what ends a line (U+2028, U+2029), and what
+ * turns the direction of the text around it (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), so that "yp.x"
+ * cannot pose as "x.py". A NUL ends the text. */
 size_t text_control_length(const char *at);
 
 /* Appends `text` with such control characters (but not space) and invalid UTF-8 as \xNN. */

@@ -1,6 +1,7 @@
 #include "lib/user_change.h"
 
 #include "lib/comparison.h"
+#include "lib/job_count.h"
 #include "lib/plural.h"
 #include "lib/text.h"
 
@@ -43,10 +44,12 @@ static const struct statement BAN = COMMAND("UPDATE users SET banned_at = COALES
 static const struct statement UNBAN = COMMAND("UPDATE users SET banned_at = NULL WHERE id = ?");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 static const struct statement END_LINKS = COMMAND("DELETE FROM password_links WHERE user_id = ?");
+#define QUEUED_JOBS "jobs j JOIN submissions s ON s.id = j.submission_id "
+#define OF_USER "WHERE s.user_id = ? AND j.state = 'queued'"
+static const struct statement COUNT_JOBS = COMMAND(SQL_COUNT_CANCELLED(QUEUED_JOBS OF_USER));
 static const struct statement CANCEL_JOBS = COMMAND(
-	"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id SET j.state = 'cancelled', j.verdict = 'cancelled', "
-	"j.reason = 'The account was banned before the job began.', j.finished_at = UTC_TIMESTAMP(3) "
-	"WHERE s.user_id = ? AND j.state = 'queued'");
+	"UPDATE " QUEUED_JOBS "SET j.state = 'cancelled', j.verdict = 'cancelled', "
+	"j.reason = 'The account was banned before the job began.', j.finished_at = UTC_TIMESTAMP(3) " OF_USER);
 
 static int store_ban(struct database *db, void *context, struct error *error)
 {
@@ -57,6 +60,8 @@ static int store_ban(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &BAN, error, "i", id);
 	if (!rc)
 		rc = database_execute(db, &END_SESSIONS, error, "i", id);
+	if (!rc)
+		rc = database_execute(db, &COUNT_JOBS, error, "i", id);
 	if (!rc)
 		rc = database_execute(db, &CANCEL_JOBS, error, "i", id);
 	const char *detail = arena_printf(change->arena, "banned; %s cancelled, every session ended",

@@ -279,12 +279,24 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	return work(&worker, runner, signals, error);
 }
 
+/* podium-run, which reads no settings, logs into the same stream. */
+static int prepare_log(const struct config *config, struct error *error)
+{
+	int rc = log_set_format(config->log_format, error);
+	if (rc)
+		return rc;
+	log_about(LOG_WORKER, config->worker_name);
+	if (setenv("PODIUM_LOG_FORMAT", log_format(), 1) || setenv("PODIUM_WORKER_NAME", config->worker_name, 1))
+		return fail(error, ERROR_SYSTEM, "There is no memory for the environment.");
+	return 0;
+}
+
 int main(int count, char **words)
 {
 	struct config config;
 	struct error error = {0};
 	sigset_t signals;
-	log_open("podium-worker");
+	log_open_service("podium-worker");
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;
@@ -297,7 +309,7 @@ int main(int count, char **words)
 	signal(SIGPIPE, SIG_IGN);
 	/* It holds the database's password and the secret seeds; a submission of the same user must not look into it. */
 	prctl(PR_SET_DUMPABLE, 0);
-	if (sodium_init() < 0 || config_load(&config, &error) || run(&config, &signals, &error)) {
+	if (sodium_init() < 0 || config_load(&config, &error) || prepare_log(&config, &error) || run(&config, &signals, &error)) {
 		if (error.text[0])
 			log_error("%s", error.text);
 		return EXIT_FAILURE;

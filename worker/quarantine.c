@@ -1,6 +1,7 @@
 #include "worker/quarantine.h"
 
 #include "lib/arena.h"
+#include "lib/job_count.h"
 #include "lib/log.h"
 #include "lib/webhook_event.h"
 
@@ -83,11 +84,15 @@ static int give_back_body(struct database *db, void *context, struct error *erro
 	int rc = queue_hold(db, arena, giving->claim, error);
 	if (!rc)
 		rc = database_row(db, arena, &LOSSES, &losses, error, "i", job);
+	if (!rc)
+		rc = job_count_attempt(db, job, "gpu lost", error);
 	if (rc)
 		return rc;
 	if (losses.lost_gpus + 1 >= quarantine_most_lost) {
 		rc = database_execute(db, &FAIL, error, "si", giving->reason, job);
-		return rc ? rc : webhook_tell_job(db, job, error);
+		if (!rc)
+			rc = webhook_tell_job(db, job, error);
+		return rc ? rc : job_count_end(db, job, error);
 	}
 	rc = queue_release(db, giving->claim, error);
 	return rc ? rc : database_execute(db, &COUNT_LOSS, error, "si", giving->reason, job);

@@ -1,6 +1,7 @@
 #include "worker/queue.h"
 
 #include "lib/job.h"
+#include "lib/job_count.h"
 #include "lib/scope.h"
 #include "lib/webhook_event.h"
 
@@ -167,11 +168,20 @@ static int claim_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
+/* What an idle device asks five times a second: a round trip instead of the five of a claim that finds nothing, which would be the first
+ * thing that gives out with many devices (docs/scale.md). */
+static const struct statement ANY_WAITS = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT id FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' LIMIT 1");
+
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
 	struct error *error)
 {
 	struct claiming claiming = { arena, claimant, claim };
-	return database_transaction(db, claim_body, &claiming, error);
+	struct found waits;
+	int rc = database_row(db, arena, &ANY_WAITS, &waits, error, "s", claimant->model);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "No job waits for this device.");
+	return rc ? rc : database_transaction(db, claim_body, &claiming, error);
 }
 
 static const struct statement PAUSES = SELECT(struct found, FOUND_COLUMNS,
@@ -218,7 +228,9 @@ static int give_back_held(struct database *db, int64_t job_id, int64_t attempt, 
 	if (attempt < job_most_attempts)
 		return database_execute(db, &QUEUE_AGAIN, error, "isi", attempt, reason, job_id);
 	int rc = database_execute(db, &FAIL, error, "si", reason, job_id);
-	return rc ? rc : webhook_tell_job(db, job_id, error);
+	if (!rc)
+		rc = webhook_tell_job(db, job_id, error);
+	return rc ? rc : job_count_end(db, job_id, error);
 }
 
 struct giving_back { const struct claim *claim; const char *reason; };
@@ -228,6 +240,8 @@ static int give_back_body(struct database *db, void *context, struct error *erro
 	const struct giving_back *giving = context;
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = queue_hold(db, arena, giving->claim, error);
+	if (!rc)
+		rc = job_count_attempt(db, giving->claim->job_id, "machine failed", error);
 	return rc ? rc : give_back_held(db, giving->claim->job_id, giving->claim->attempt, giving->reason, error);
 }
 
@@ -259,9 +273,12 @@ static int reclaim_body(struct database *db, void *context, struct error *error)
 	size_t *count = context;
 	struct expired *expired;
 	int rc = database_rows(db, arena, &EXPIRED, &expired, count, error, "");
-	for (size_t i = 0; i < *count && !rc; i++)
-		rc = give_back_held(db, expired[i].job_id, expired[i].attempt,
-			arena_printf(arena, "worker %s" JOB_STOPPED_ANSWERING, expired[i].lease_owner ? expired[i].lease_owner : "unknown"), error);
+	for (size_t i = 0; i < *count && !rc; i++) {
+		rc = job_count_attempt(db, expired[i].job_id, "lease expired", error);
+		if (!rc)
+			rc = give_back_held(db, expired[i].job_id, expired[i].attempt,
+				arena_printf(arena, "worker %s" JOB_STOPPED_ANSWERING, expired[i].lease_owner ? expired[i].lease_owner : "unknown"), error);
+	}
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/arena.h"
 #include "lib/scope.h"
+#include "worker/figures.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -9,10 +10,10 @@
 
 /* INSERT IGNORE would hide faults, and LAST_INSERT_ID(id) gives the row's id whether it is new or not. */
 static const struct statement PUT_WORKER = COMMAND(
-	"INSERT INTO workers (name, version, host, checks, instance, started_at, seen_at) "
-	"VALUES (?, '" PODIUM_VERSION "', ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)) "
+	"INSERT INTO workers (name, version, host, checks, instance, figures, started_at, seen_at) "
+	"VALUES (?, '" PODIUM_VERSION "', ?, ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)) "
 	"ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), version = VALUES(version), host = VALUES(host), checks = VALUES(checks), "
-	"instance = VALUES(instance), started_at = VALUES(started_at), seen_at = VALUES(seen_at)");
+	"instance = VALUES(instance), figures = VALUES(figures), started_at = VALUES(started_at), seen_at = VALUES(seen_at)");
 /* A device that works is in no quarantine any more; one that is gone stays there, so that people see where it is. */
 static const struct statement FORGET_GPUS = COMMAND("DELETE FROM gpus WHERE worker_id = ? AND quarantined_at IS NULL");
 static const struct statement PUT_GPU = COMMAND(
@@ -28,7 +29,7 @@ static const struct column ENTRY_COLUMNS[] = {
 };
 static const struct statement ENTRY = SELECT(struct entry, ENTRY_COLUMNS,
 	"SELECT id, instance, UTC_TIMESTAMP(3) AS database_ms FROM workers WHERE name = ?");
-static const struct statement SEEN_WORKER = COMMAND("UPDATE workers SET seen_at = UTC_TIMESTAMP(3) WHERE id = ?");
+static const struct statement SEEN_WORKER = COMMAND("UPDATE workers SET seen_at = UTC_TIMESTAMP(3), figures = ? WHERE id = ?");
 static const struct statement SEEN_GPUS = COMMAND("UPDATE gpus SET seen_at = UTC_TIMESTAMP(3) WHERE worker_id = ?");
 
 static char *host_facts(const struct tools *tools)
@@ -47,8 +48,9 @@ static char *host_facts(const struct tools *tools)
 static int write_body(struct database *db, void *context, struct error *error)
 {
 	const struct registration *registration = context;
-	cleanup_free char *host = host_facts(registration->tools);
-	int rc = database_execute(db, &PUT_WORKER, error, "sssi", registration->name, host, registration->checks, registration->instance);
+	cleanup_free char *host = host_facts(registration->tools), *figures = figures_json();
+	int rc = database_execute(db, &PUT_WORKER, error, "sssis", registration->name, host, registration->checks, registration->instance,
+		figures);
 	int64_t id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = database_execute(db, &FORGET_GPUS, error, "i", id);
@@ -77,6 +79,7 @@ int registration_renew(struct database *db, const struct registration *registrat
 	if (entry.instance != registration->instance)
 		return fail(error, ERROR_CONFLICT, "Another podium-worker has started under the name %s, so this one stops. If both are "
 			"meant to run, give each its own PODIUM_WORKER_NAME.", registration->name);
-	rc = database_execute(db, &SEEN_WORKER, error, "i", entry.id);
+	cleanup_free char *figures = figures_json();
+	rc = database_execute(db, &SEEN_WORKER, error, "si", figures, entry.id);
 	return rc ? rc : database_execute(db, &SEEN_GPUS, error, "i", entry.id);
 }

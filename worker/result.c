@@ -1,5 +1,6 @@
 #include "worker/result.h"
 
+#include "lib/job_count.h"
 #include "lib/log.h"
 #include "lib/ranking.h"
 #include "lib/review.h"
@@ -8,6 +9,7 @@
 #include "lib/verdict.h"
 #include "lib/wait.h"
 #include "lib/webhook_event.h"
+#include "worker/figures.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -262,10 +264,12 @@ static int write_verdict(const struct writing *to, const json_t *event, struct e
 	if (!rc && !failed)
 		rc = wait_keep(to->db, to->arena, to->claim->job_id, error);
 	if (!rc && is_comparison)
-		return write_ratio(to, event, error);
-	if (!rc && !is_rejudged)
+		rc = write_ratio(to, event, error);
+	if (!rc && !is_comparison && !is_rejudged)
 		rc = webhook_tell_job(to->db, to->claim->job_id, error);
-	return rc || isnan(score_ns) || objection || is_rejudged ? rc : ranking_insert(to->db, to->arena, to->claim->job_id, error);
+	if (!rc && !isnan(score_ns) && !objection && !is_rejudged)
+		rc = ranking_insert(to->db, to->arena, to->claim->job_id, error);
+	return rc ? rc : job_count_end(to->db, to->claim->job_id, error);
 }
 
 static const struct kind {
@@ -318,7 +322,14 @@ void result_take(struct result *result, json_t *event)
 		result->machine_failed = json_is_true(json_object_get(event, "machine_failed"));
 		snprintf(result->verdict, sizeof result->verdict, "%s", text_of(event, "verdict"));
 		snprintf(result->reason, sizeof result->reason, "%s", text_of(event, "reason"));
+		result->zygotes = integer_of(event, "zygotes");
 	}
+	if (strcmp(name, "stage") == 0) {
+		snprintf(result->stage, sizeof result->stage, "%s", text_of(event, "stage"));
+		log_about(LOG_STAGE, result->stage);
+	}
+	if (strcmp(name, "stage_end") == 0)
+		figures_add_stage(result->stage, integer_of(event, "duration_ms"));
 	if (strcmp(name, "progress") == 0)
 		keep_progress(result, text_of(event, "text"));
 	if (kind_of(event) && !result->machine_failed)

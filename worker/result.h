@@ -21,10 +21,12 @@ struct result {
 	json_t *pending;         /* array of events that are not known to be written */
 	int64_t written;         /* events that are */
 	char progress[65];       /* the newest */
+	char stage[16];          /* the name of the newest */
 	bool over;               /* the job's verdict has come */
 	char verdict[32];        /* then its name, */
 	bool machine_failed;     /* whether it says that this machine is at fault; such a verdict is not written, */
 	char reason[1024];       /* and its sentence */
+	int64_t zygotes;         /* that podium-run had started by then; SQL_NULL_INTEGER: it did not say */
 };
 
 struct result result_begin(const struct claim *claim);

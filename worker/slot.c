@@ -5,6 +5,7 @@
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "worker/contact.h"
+#include "worker/figures.h"
 #include "worker/result.h"
 #include "worker/room.h"
 
@@ -226,7 +227,8 @@ static void finish_run(struct run *run)
 		insist(run, write_fault);
 	} else {
 		int rc = insist(run, write_result);
-		if (!rc || rc == ERROR_CONFLICT)
+		run->is_lost = rc == ERROR_CONFLICT;
+		if (!rc || run->is_lost)
 			return;
 		fail(&run->fault, ERROR_SYSTEM, "its result could not be stored.");
 		insist(run, write_fault);
@@ -352,10 +354,52 @@ static void ask_devices(struct run *run)
 	}
 }
 
+static void begin_log(const struct claim *claim)
+{
+	log_about_number(LOG_JOB, claim->job_id);
+	log_about_number(LOG_FENCE, claim->fence);
+	log_about_number(LOG_SUBMISSION, claim->submission_id == SQL_NULL_INTEGER ? 0 : claim->submission_id);
+}
+
+static void end_log(void)
+{
+	log_about_number(LOG_JOB, 0);
+	log_about_number(LOG_FENCE, 0);
+	log_about_number(LOG_SUBMISSION, 0);
+	log_about(LOG_STAGE, NULL);
+}
+
+static void count_run(const struct run *run)
+{
+	struct slot *slot = run->slot;
+	figures_add(FIGURE_LOST_CLAIMS, run->is_lost);
+	figures_add(FIGURE_FAILURES, run->fault.text[0] && !run->is_lost);
+	if (run->result.over && run->result.zygotes > slot->zygotes) {
+		figures_add(FIGURE_ZYGOTES, run->result.zygotes - slot->zygotes);
+		slot->zygotes = run->result.zygotes;
+	}
+}
+
+/* How it went, for who reads the log; what went wrong was said before. */
+static void log_end(const struct run *run, int64_t begun_ms)
+{
+	double seconds = (double)(clock_ms() - begun_ms) / 1000;
+	if (run->is_lost)
+		log_info("The job is not ours any more, after %.1f s.", seconds);
+	else if (run->loss.text[0] || run->fault.text[0] || run->is_released)
+		log_info("The job is given back after %.1f s.", seconds);
+	else
+		log_info("The job is over after %.1f s: %s.", seconds, run->result.verdict);
+}
+
 /* False when this machine failed at it. */
 static bool run_claimed(struct slot *slot, struct arena *arena, const struct claim *claim)
 {
 	struct run run = { .slot = slot, .result = result_begin(claim), .written_at_ms = clock_ms() };
+	int64_t begun_ms = clock_ms();
+	begin_log(claim);
+	figures_add(FIGURE_CLAIMS, 1);
+	log_info("The job is claimed, attempt %lld.", (long long)claim->attempt);
 	struct assignment assignment = {0};
 	int rc = assignment_read(slot->db, arena, claim, slot->device, slot->tools, &assignment, &run.fault);
 	if (!rc && assignment.gpu_count > 1)
@@ -370,6 +414,9 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	ask_devices(&run);
 	unlock_devices(&run.devices);
 	finish_run(&run);
+	count_run(&run);
+	log_end(&run, begun_ms);
+	end_log();
 	result_end(&run.result);
 	return !run.result.machine_failed;
 }
@@ -404,9 +451,11 @@ static int make_ready(struct slot *slot, struct error *error)
 		rc = room_check(slot->config->worker_directory, error);
 	if (!rc && slot->lock.use < 0)
 		rc = device_lock_open(&slot->lock, slot->device, slot->config->device_locks, error);
-	if (!rc && !runner_is_there(&slot->runner))
-		rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, slot->stop,
-			error);
+	if (rc || runner_is_there(&slot->runner))
+		return rc;
+	rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory, slot->tools->python, slot->stop, error);
+	figures_add(FIGURE_RUNNERS, !rc);
+	slot->zygotes = 0;
 	return rc;
 }
 
@@ -432,6 +481,8 @@ static void claim_and_run(struct slot *slot)
 static void *slot_main(void *context)
 {
 	struct slot *slot = context;
+	log_about(LOG_WORKER, slot->config->worker_name);
+	log_about(LOG_DEVICE, slot->device->uuid);
 	while (!is_ending(slot)) {
 		struct error error = {0};
 		beat_busy(slot->beat);

@@ -33,6 +33,7 @@ struct slot {
 	struct vitals vitals;
 	int64_t checked_at_ms;      /* when the device was last asked whether it works */
 	struct quarantine quarantine;
+	int64_t zygotes;            /* that the podium-run of now has started, as far as it was said */
 	int failed_jobs;            /* in a row, through this machine: the more, the longer others have to take the next one */
 	int failures;               /* in a row, of what a slot needs: the longer it lasts, the longer it waits */
 };

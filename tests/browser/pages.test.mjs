@@ -37,7 +37,7 @@ const ROLES = {
 // Data for programs, files and pictures.
 const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom', '/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
 	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status', '/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status', '/submission/*/source', '/submission/*/artifact/*',
-	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz'];
+	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz', '/metrics'];
 
 // Only these roles see it, of those that the router lets in.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));

@@ -14,6 +14,8 @@ void log_open(const char *program) { (void)program; }
 void log_info(const char *format, ...) { (void)format; }
 void log_warning(const char *format, ...) { (void)format; }
 void log_error(const char *format, ...) { (void)format; }
+void log_about(enum log_field field, const char *value) { (void)field, (void)value; }
+void log_about_number(enum log_field field, int64_t value) { (void)field, (void)value; }
 
 static size_t read_body(void *context, char *bytes, size_t size)
 {

@@ -273,6 +273,7 @@ void event_verdict(struct events *events, const struct verdict_event *verdict)
 		json_object_set_new(event, "engine_reason", string_value(events, verdict->engine_reason));
 	if (verdict->machine_failed)
 		json_object_set_new(event, "machine_failed", json_true());
+	json_object_set_new(event, "zygotes", json_integer(verdict->zygotes));
 	set_number(event, "score_ns", verdict->score_ns);
 	set_number(event, "score_err_ns", verdict->score_err_ns);
 	set_number(event, "ratio", verdict->ratio);

@@ -49,6 +49,7 @@ struct verdict_event {
 	double score_ns, score_err_ns;      /* NAN: none */
 	double ratio, ratio_low, ratio_high;
 	bool machine_failed;
+	int zygotes;               /* that were started so far */
 };
 
 void event_ready(struct events *events);

@@ -219,6 +219,7 @@ int main(int count, char **words)
 	static struct sandbox_host host;
 	struct error error = {0};
 	log_open("podium-run");
+	log_about(LOG_WORKER, getenv("PODIUM_WORKER_NAME"));
 	int code = read_options(count, words, &options);
 	if (code >= 0)
 		return code;

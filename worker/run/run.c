@@ -71,6 +71,7 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host, s
 		.score_ns = NAN, .score_err_ns = NAN, .ratio = { NAN, NAN, NAN, NAN },
 	};
 	*events = (struct events){ .descriptor = events->descriptor, .job = job_id(message), .lost = events->lost };
+	log_about_number(LOG_JOB, job_id(message));
 	if (perform(&run, message, &job, base, host, machine, &judgement, &error)) {
 		judgement.verdict = VERDICT_INTERNAL_ERROR;
 		judgement.machine_failed = error.code == ERROR_SYSTEM;
@@ -81,11 +82,12 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host, s
 		.verdict = judgement.verdict, .engine = task_engine_name(run.engine), .engine_reason = run.engine_reason,
 		.score_ns = run.score_ns, .score_err_ns = run.score_err_ns,
 		.ratio = run.ratio.ratio, .ratio_low = run.ratio.low, .ratio_high = run.ratio.high,
-		.machine_failed = judgement.machine_failed,
+		.machine_failed = judgement.machine_failed, .zygotes = zygote_count(),
 		.reason = judgement.verdict == VERDICT_PASSED ? verdict_advice(VERDICT_PASSED) : buffer_string(&judgement.message),
 	});
 	buffer_free(&judgement.message);
 	if (!clean)
 		log_error("%s podium-run ends, so that a new one starts on a clean machine.", error.text);
+	log_about_number(LOG_JOB, 0);
 	return clean;
 }

@@ -73,6 +73,13 @@ static const char *const *environment_of(struct arena *arena, const char *python
 	return (const char *const *)arena_copy(arena, variables.list, sizeof variables.list);
 }
 
+static int started;
+
+int zygote_count(void)
+{
+	return started;
+}
+
 void zygote_start(struct zygote *zygote, const char *python)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -94,6 +101,7 @@ void zygote_start(struct zygote *zygote, const char *python)
 	}
 	*zygote = (struct zygote){ .python = strdup(python), .pid = pid, .control = ends[0] };
 	reaper_spare(pid);
+	started++;
 }
 
 void zygote_keep(struct zygote *zygote)

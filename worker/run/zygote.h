@@ -23,6 +23,9 @@ extern const struct zygote zygote_none;
  * and programs are started without it. */
 void zygote_start(struct zygote *zygote, const char *python);
 
+/* How many this process has started. */
+int zygote_count(void);
+
 /* Starts it again if it has ended. */
 void zygote_keep(struct zygote *zygote);
 void zygote_end(struct zygote *zygote);

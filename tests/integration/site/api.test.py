@@ -164,7 +164,8 @@ def caching_of(path, least):
 	"""What nginx has noted about the requests for an address, once there are so many: it writes them down every few seconds."""
 	end = time.time() + 60
 	while True:
-		found = re.findall(rf'"GET {re.escape(path)} HTTP.* cache=(\S+) ', (site.var / "log" / "nginx-access.log").read_text())
+		lines = [json.loads(line) for line in (site.var / "log" / "nginx-access.log").read_text().splitlines()]
+		found = [line["cache"] or "-" for line in lines if (line["method"], line["path"]) == ("GET", path)]
 		if len(found) >= least:
 			return sorted(found)
 		assert time.time() < end, found

@@ -37,10 +37,10 @@ REHEARSALS = {"/admin/rejudgings/*": 60}
 # 50 leaderboards with two devices and three places each, 200 jobs in the queue, 2,000 entries of a ranking: a few for each.
 MOST_ROWS = 4500
 # What creators and admins are told exactly, before they do something to all of it; lists of users and jobs to choose from; the
-# 10,000 changes among which words are looked for; whole rankings to take away; and five questions that are counted as one.
+# 10,000 changes among which words are looked for; whole rankings to take away; and five or eight questions that are counted as one.
 MORE_ROWS = {
 	"/admin/leaderboard/*/delete": 70000, "/admin/leaderboard/*/versions": 70000, "/admin/leaderboard/*/diff": 70000,
-	"/admin/leaderboard/*/switch": 70000, "/admin/users": 10000, "/admin/rejudgings": 16000, "/admin/audit": 10200, "/leaderboard/*.csv": 10000, "/admin/workers": 7500,
+	"/admin/leaderboard/*/switch": 70000, "/admin/users": 10000, "/admin/rejudgings": 16000, "/admin/audit": 10200, "/leaderboard/*.csv": 10000, "/admin/workers": 7500, "/metrics": 8000,
 }
 MOST_KB = 100  # DESIGN, section 10, with
 BESIDE = ("/static/style.css", "/static/podium.js", "/static/live.js", "/static/favicon.svg")

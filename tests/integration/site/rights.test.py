@@ -132,6 +132,7 @@ PAGES = {
 	"/admin/users/*/ban": ("/admin/users/eve/ban", ADMINS),
 	"/admin/audit": ("/admin/audit", ADMINS),
 	"/healthz": ("/healthz", EVEN_BEFORE),
+	"/metrics": ("/metrics", EVERYBODY),
 }
 
 

@@ -1,0 +1,54 @@
+#include "cgi/exposition.h"
+
+#include "lib/text.h"
+
+#include <stdarg.h>
+
+void exposition_family(struct buffer *out, const char *name, const char *type, const char *help)
+{
+	buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* No newline is left once the text is printable. */
+static void append_value(struct buffer *out, const char *value)
+{
+	cleanup_buffer struct buffer shown = {0};
+	text_append_printable(&shown, value);
+	for (const char *c = buffer_string(&shown); *c; c++) {
+		if (*c == '\\' || *c == '"')
+			buffer_byte(out, '\\');
+		buffer_byte(out, *c);
+	}
+}
+
+static void append_labels(struct buffer *out, va_list *labels)
+{
+	const char *between = "{";
+	for (const char *name; (name = va_arg(*labels, const char *)); between = ",") {
+		const char *value = va_arg(*labels, const char *);
+		buffer_printf(out, "%s%s=\"", between, name);
+		append_value(out, value ? value : "");
+		buffer_byte(out, '"');
+	}
+	buffer_text(out, *between == ',' ? "} " : " ");
+}
+
+void exposition_count(struct buffer *out, const char *name, uint64_t value, ...)
+{
+	va_list labels;
+	va_start(labels, value);
+	buffer_text(out, name);
+	append_labels(out, &labels);
+	buffer_printf(out, "%llu\n", (unsigned long long)value);
+	va_end(labels);
+}
+
+void exposition_real(struct buffer *out, const char *name, double value, ...)
+{
+	va_list labels;
+	va_start(labels, value);
+	buffer_text(out, name);
+	append_labels(out, &labels);
+	buffer_printf(out, "%.15g\n", value);
+	va_end(labels);
+}
