@@ -17,6 +17,9 @@ struct config {
 	char database_user[80];
 	char database_password[256];
 	int64_t database_timeout_s;/* how long an answer may take; 0: any time */
+	char database_tls[16];     /* "verify", "unverified", "off"; empty: see lib/database.h */
+	char database_tls_ca[256]; /* file with the certificates of those who sign the database's */
+	char database_tls_cert[256], database_tls_key[256]; /* our own, where the database asks for one; empty: none */
 	char fastcgi_socket[108];  /* path that podium-web listens on */
 	int64_t web_threads;
 	int64_t streams_at_once;

@@ -19,6 +19,11 @@
  * Bind letters: i int64_t (SQL_NULL_INTEGER binds NULL) · d double (NAN binds NULL) · s const char *
  * (NULL binds NULL) · b const void *, size_t · t int64_t milliseconds since 1970 (TIME_NULL binds NULL).
  *
+ * Over TCP to another host the connection is TLS, and the server's certificate must be signed by database_tls_ca for the
+ * name or address in database_host; where it is not, or the server offers no TLS, nothing is sent, no password either.
+ * Setting database_tls to "unverified" (any certificate) or "off" (none) gives that up. A socket and this host's own
+ * addresses need no TLS and get it only where the setting asks for it.
+ *
  * Sessions run in UTC, READ COMMITTED, strict mode. A lost connection is opened again and the
  * statement tried once more, unless a transaction was open. */
 #ifndef PODIUM_LIB_DATABASE_H
