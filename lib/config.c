@@ -51,6 +51,8 @@ static const struct key {
 	STRING_KEY(worker_name, "", "name of this worker; empty: the host's name"),
 	STRING_KEY(worker_runner, "", "podium-run; empty: the one beside the program, else on the PATH"),
 	STRING_KEY(worker_directory, "/tmp", "where jobs are unpacked"),
+	STRING_KEY(worker_cache, "", "folder for files that jobs need; empty: podium-cache-UID in worker_directory"),
+	WHOLE_KEY(worker_cache_mib, "256", 0, 1048576, "how much is kept there, in MiB; 0: nothing"),
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even where there is a GPU"),
 	WHOLE_KEY(lease_ms, "30000", 1000, 600000, "how long a silent worker keeps its job"),

@@ -33,6 +33,8 @@ struct config {
 	char worker_name[64];      /* default: the host's name */
 	char worker_runner[256];   /* path of podium-run; default: beside the program, else on the PATH */
 	char worker_directory[256];/* where jobs are unpacked */
+	char worker_cache[256];    /* folder of fetched files; empty: one of this user's own in worker_directory */
+	int64_t worker_cache_mib;  /* how much it keeps; 0: nothing */
 	char device_locks[256];    /* folder of the devices' lock files; empty: /run/lock, else /tmp */
 	int64_t worker_cpu;        /* 1: offer the CPU as a device always; 0: only where there is no GPU */
 	int64_t lease_ms;

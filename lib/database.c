@@ -349,6 +349,12 @@ static int check_columns(MYSQL_STMT *handle, const struct statement *statement, 
 /* What is asked: one statement, or several, which become one as a block of MariaDB's stored programs. */
 struct question { const struct statement *const *statements; size_t count; const void *definition; };
 
+/* What a block or a procedure answers is seen when it does. */
+static bool is_bundle(const struct question *question)
+{
+	return question->definition != question->statements[0];
+}
+
 static void write_sql(struct buffer *sql, const struct question *question)
 {
 	if (question->count == 1) {
@@ -367,8 +373,7 @@ static int prepare_fresh(struct database *db, const struct question *question, s
 	write_sql(&sql, question);
 	if (mysql_stmt_prepare(fresh->handle, sql.data, sql.length))
 		return database_failed(db, mysql_stmt_errno(fresh->handle), mysql_stmt_error(fresh->handle), error);
-	/* What a block answers is seen when it does. */
-	fresh->is_checked = question->count == 1;
+	fresh->is_checked = !is_bundle(question);
 	return fresh->is_checked ? check_columns(fresh->handle, question->statements[0], error) : 0;
 }
 

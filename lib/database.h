@@ -100,7 +100,7 @@ int database_row(struct database *db, struct arena *arena, const struct statemen
  *     int rc = database_answers(db, arena, &DETAILS, answers, error, "ii", job_id, job_id);
  *     struct stage *stages = answers[0].rows;
  *
- * The values of all of them are bound one behind the other. Each sees what is committed when its turn comes, as they would
+ * The call of a procedure that selects once is a bundle of one. The values of all of them are bound one behind the other. Each sees what is committed when its turn comes, as they would
  * one by one. */
 struct bundle { const struct statement *const *statements; size_t count; };
 #define BUNDLE(array) { (array), sizeof(array) / sizeof((array)[0]) }

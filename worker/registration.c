@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* INSERT IGNORE would hide faults, and LAST_INSERT_ID(id) gives the row's id whether it is new or not. */
+/* INSERT IGNORE would hide faults. */
 static const struct statement PUT_WORKER = COMMAND(
-	"INSERT INTO workers (name, version, host, checks, instance, started_at, seen_at) "
-	"VALUES (?, '" PODIUM_VERSION "', ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)) "
-	"ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), version = VALUES(version), host = VALUES(host), checks = VALUES(checks), "
+	"INSERT INTO workers (name, version, protocol, host, checks, instance, started_at, seen_at) "
+	"VALUES (?, '" PODIUM_VERSION "', ?, ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)) "
+	"ON DUPLICATE KEY UPDATE version = VALUES(version), protocol = VALUES(protocol), host = VALUES(host), checks = VALUES(checks), "
 	"instance = VALUES(instance), started_at = VALUES(started_at), seen_at = VALUES(seen_at)");
 /* A device that works is in no quarantine any more; one that is gone stays there, so that people see where it is. */
 static const struct statement FORGET_GPUS = COMMAND("DELETE FROM gpus WHERE worker_id = ? AND quarantined_at IS NULL");
@@ -48,13 +48,17 @@ static int write_body(struct database *db, void *context, struct error *error)
 {
 	const struct registration *registration = context;
 	cleanup_free char *host = host_facts(registration->tools);
-	int rc = database_execute(db, &PUT_WORKER, error, "sssi", registration->name, host, registration->checks, registration->instance);
-	int64_t id = (int64_t)database_insert_id(db);
+	cleanup_arena struct arena *arena = arena_new();
+	struct entry entry;
+	int rc = database_execute(db, &PUT_WORKER, error, "sissi", registration->name, registration->protocol, host, registration->checks,
+		registration->instance);
 	if (!rc)
-		rc = database_execute(db, &FORGET_GPUS, error, "i", id);
+		rc = database_row(db, arena, &ENTRY, &entry, error, "s", registration->name);
+	if (!rc)
+		rc = database_execute(db, &FORGET_GPUS, error, "i", entry.id);
 	for (size_t i = 0; i < registration->device_count && !rc; i++) {
 		const struct device *device = &registration->devices[i];
-		rc = database_execute(db, &PUT_GPU, error, "isssiss", id, device->uuid, device->model, device->product,
+		rc = database_execute(db, &PUT_GPU, error, "isssiss", entry.id, device->uuid, device->model, device->product,
 			device->memory_bytes, device->driver, device->compute_capability);
 	}
 	return rc;
