@@ -5,6 +5,7 @@
 #include "cgi/form.h"
 #include "cgi/pulse.h"
 #include "cgi/router.h"
+#include "cgi/settling.h"
 #include "cgi/stream.h"
 #include "lib/log.h"
 #include "lib/scope.h"
@@ -279,7 +280,7 @@ static int run_threads(void)
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
 	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
-		|| stream_start(&config, databases[database_count - 1], &error)) {
+		|| stream_start(&config, databases[database_count - 1], &error) || settling_start(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -293,6 +294,7 @@ static int run_threads(void)
 	wait_for_signal(&signals);
 	for (int64_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+	settling_stop();
 	stream_stop();
 	allowance_stop();
 	pulse_stop();

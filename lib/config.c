@@ -31,7 +31,7 @@ static const struct key {
 	STRING_KEY(database_user, "podium", "database user"),
 	STRING_KEY(database_password, "", "its password; empty where the socket knows the user"),
 	WHOLE_KEY(database_timeout_s, "60", 0, 86400, "how long the database may take for an answer; 0: any time"),
-	STRING_KEY(database_tls, "", "verify, unverified or off; empty: verify, but off over a socket or to this host itself"),
+	STRING_KEY(database_tls, "", "verify, unverified or off; empty: verify, but off to this host itself; a socket needs none"),
 	STRING_KEY(database_tls_ca, "", "file with the certificates that the database's own must be signed by"),
 	STRING_KEY(database_tls_cert, "", "file with our certificate, where the database asks for one"),
 	STRING_KEY(database_tls_key, "", "file with its key"),

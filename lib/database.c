@@ -97,7 +97,7 @@ static void disconnect(struct database *db)
 static bool is_this_host(const struct config *c)
 {
 	unsigned char address[sizeof(struct in6_addr)];
-	if (c->database_socket[0] || !c->database_host[0] || strcmp(c->database_host, "localhost") == 0)
+	if (!c->database_host[0] || strcmp(c->database_host, "localhost") == 0)
 		return true;
 	if (inet_pton(AF_INET, c->database_host, address) == 1)
 		return address[0] == 127;
@@ -106,10 +106,12 @@ static bool is_this_host(const struct config *c)
 
 static const char *tls_of(const struct config *c)
 {
+	if (c->database_socket[0])
+		return "off";
 	return c->database_tls[0] ? c->database_tls : is_this_host(c) ? "off" : "verify";
 }
 
-static int check_tls(const struct config *c, struct error *error)
+int database_check_tls(const struct config *c, struct error *error)
 {
 	const char *tls = tls_of(c);
 	if (strcmp(tls, "off") == 0 || strcmp(tls, "unverified") == 0)
@@ -124,13 +126,17 @@ static int check_tls(const struct config *c, struct error *error)
 			c->database_host);
 }
 
+bool database_wants_tls(const struct config *config)
+{
+	return strcmp(tls_of(config), "off") != 0;
+}
+
 static void ask_for_tls(MYSQL *mysql, const struct config *c)
 {
 	static const my_bool yes = 1;
-	const char *tls = tls_of(c);
-	if (strcmp(tls, "off") == 0)
+	if (!database_wants_tls(c))
 		return;
-	my_bool verifies = strcmp(tls, "verify") == 0;
+	my_bool verifies = strcmp(tls_of(c), "verify") == 0;
 	mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
 	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verifies);
 	if (c->database_tls_ca[0])
@@ -145,7 +151,7 @@ static int connect_to_server(struct database *db, struct error *error)
 {
 	const struct config *c = &db->config;
 	bool local = c->database_socket[0];
-	int rc = check_tls(c, error);
+	int rc = database_check_tls(c, error);
 	if (rc)
 		return rc;
 	if (is_suspended(db))

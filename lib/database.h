@@ -21,8 +21,8 @@
  *
  * Over TCP to another host the connection is TLS, and the server's certificate must be signed by database_tls_ca for the
  * name or address in database_host; where it is not, or the server offers no TLS, nothing is sent, no password either.
- * Setting database_tls to "unverified" (any certificate) or "off" (none) gives that up. A socket and this host's own
- * addresses need no TLS and get it only where the setting asks for it.
+ * Setting database_tls to "unverified" (any certificate) or "off" (none) gives that up. This host's own addresses
+ * get TLS only where the setting asks for it, a socket never.
  *
  * Sessions run in UTC, READ COMMITTED, strict mode. A lost connection is opened again and the
  * statement tried once more, unless a transaction was open. */
@@ -76,6 +76,10 @@ struct database *database_open(const struct config *config, struct error *error)
 /* The same without connecting: the first statement does, and fails with ERROR_DATABASE if it cannot. */
 struct database *database_lazy(const struct config *config);
 void database_close(struct database *db); /* NULL is fine */
+
+/* Whether what the settings say of TLS can be: ERROR_INPUT or ERROR_SYSTEM with a sentence. Nothing is connected. */
+int database_check_tls(const struct config *config, struct error *error);
+bool database_wants_tls(const struct config *config);
 
 /* From any thread: whatever the connection's own thread waits for fails, and so does everything that it asks for
  * later, at once, until the connection is not suspended any more. */

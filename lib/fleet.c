@@ -98,22 +98,34 @@ static int check_device(struct database *db, struct arena *arena, const struct c
 		quote(arena, change->uuid)) : rc;
 }
 
-static int give_back(struct database *db, struct arena *arena, struct change *change, struct error *error)
+/* uuid "": all of the worker's. */
+static int queue_again(struct database *db, struct arena *arena, const char *worker, const char *uuid, const char *reason, int64_t *given_back,
+	struct error *error)
 {
 	struct found *jobs;
-	size_t count;
-	const char *reason = change->pause == PAUSE_QUARANTINE
-		? arena_printf(arena, "the device that it ran on was put into quarantine by an admin (worker %s).", change->worker) : *change->uuid
-		? arena_printf(arena, "the device that it ran on was paused by an admin (worker %s).", change->worker)
-		: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
-	int rc = database_rows(db, arena, &LOCK_RUNNING, &jobs, &count, error, "ss", change->worker, change->uuid);
+	size_t count = 0;
+	int rc = database_rows(db, arena, &LOCK_RUNNING, &jobs, &count, error, "ss", worker, uuid);
 	for (size_t i = 0; i < count && !rc; i++) {
 		rc = database_execute(db, &FORGET_STAGES, error, "i", jobs[i].id);
 		if (!rc)
 			rc = database_execute(db, &QUEUE_AGAIN, error, "si", reason, jobs[i].id);
 	}
-	change->given_back = (int64_t)count;
+	*given_back = (int64_t)count;
 	return rc;
+}
+
+static int give_back(struct database *db, struct arena *arena, struct change *change, struct error *error)
+{
+	const char *reason = change->pause == PAUSE_QUARANTINE
+		? arena_printf(arena, "the device that it ran on was put into quarantine by an admin (worker %s).", change->worker) : *change->uuid
+		? arena_printf(arena, "the device that it ran on was paused by an admin (worker %s).", change->worker)
+		: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
+	return queue_again(db, arena, change->worker, change->uuid, reason, &change->given_back, error);
+}
+
+int fleet_take_back(struct database *db, struct arena *arena, const char *worker, const char *reason, int64_t *count, struct error *error)
+{
+	return queue_again(db, arena, worker, "", reason, count, error);
 }
 
 static int write_audit(struct database *db, struct arena *arena, const struct change *change, const char *action,

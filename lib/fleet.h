@@ -56,4 +56,7 @@ int fleet_quarantine(struct database *db, const char *worker, const char *uuid, 
 	int64_t *given_back, struct error *error);
 int fleet_resume(struct database *db, const char *worker, const char *uuid, const struct actor *actor, struct error *error);
 
+/* Inside a transaction: queues everything again that runs on a worker, which writes nothing of it any more; *count is how much. */
+int fleet_take_back(struct database *db, struct arena *arena, const char *worker, const char *reason, int64_t *count, struct error *error);
+
 #endif

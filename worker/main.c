@@ -7,6 +7,7 @@
 #include "lib/tools.h"
 #include "lib/usage.h"
 #include "sql/schema.h"
+#include "worker/register.h"
 #include "worker/registration.h"
 #include "worker/slot.h"
 
@@ -20,10 +21,12 @@
 
 static const char USAGE[] =
 	"Usage: podium-worker\n"
+	"       podium-worker register [--config FILE] INVITATION\n"
 	"\n"
 	"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
 	"jobs for them with podium-run and writes the results back. SIGTERM or Ctrl-C ends it; a job that is running\n"
-	"then is queued again. Several may work for one database, each under its own name.\n"
+	"then is queued again. Several may work for one database, each under its own name; `register` makes this host one\n"
+	"that has an account of its own there (docs/worker-hosts.md).\n"
 	"\n"
 	"Settings, from the environment or the file that PODIUM_CONFIG names:\n";
 
@@ -261,6 +264,8 @@ int main(int count, char **words)
 	struct error error = {0};
 	sigset_t signals;
 	log_open("podium-worker");
+	if (count > 1 && strcmp(words[1], "register") == 0)
+		return register_command(count - 1, words + 1);
 	int code = usage_read("podium-worker", USAGE, count, words);
 	if (code >= 0)
 		return code;

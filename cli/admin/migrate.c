@@ -1,6 +1,7 @@
 #include "cli/admin/admin.h"
 #include "lib/scope.h"
 #include "sql/migrations.h"
+#include "sql/rights.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -80,7 +81,7 @@ static int apply(struct database *db, const struct migration *migration, struct 
 	return rc;
 }
 
-static int migrate(struct database *db, struct error *error)
+static int migrate(struct database *db, const char *name, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct lock lock;
@@ -98,6 +99,8 @@ static int migrate(struct database *db, struct error *error)
 	for (size_t i = rc ? migration_count : count; !rc && i < migration_count; i++)
 		rc = apply(db, &migrations[i], error);
 	if (!rc)
+		rc = rights_renew(db, name, error);
+	if (!rc)
 		admin_say("The database is at version %lld.", (long long)version_of(&migrations[migration_count - 1]));
 	return rc;
 }
@@ -107,9 +110,10 @@ int migrate_command(int argc, char **argv)
 	(void)argv;
 	if (argc != 1)
 		return admin_usage("migrate");
-	cleanup_database struct database *db = admin_connect();
+	struct config config;
+	cleanup_database struct database *db = admin_connect_to(&config);
 	struct error error = {0};
 	if (!db)
 		return admin_failed;
-	return migrate(db, &error) ? admin_complain(&error) : admin_done;
+	return migrate(db, config.database_name, &error) ? admin_complain(&error) : admin_done;
 }
