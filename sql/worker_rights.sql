@@ -4,8 +4,7 @@
 --
 -- Who asks is the user who has logged in, USER(), whom worker_accounts binds to the name of one worker. Views run with the rights
 -- of whoever made them, so that no grant reaches a table; WITH CHECK OPTION refuses rows that the worker would not see.
--- No column by which rows belong to somebody may be written: INSERT ... ON DUPLICATE KEY UPDATE could move
--- another's row otherwise. While an invitation is unused, or after an account was revoked, all of this is empty.
+-- No column of a key may be updated: INSERT ... ON DUPLICATE KEY UPDATE could move another's row otherwise. While an invitation is unused, or after an account was revoked, all of this is empty.
 
 CREATE DATABASE IF NOT EXISTS @worker@ CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
 
