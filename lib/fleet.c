@@ -9,14 +9,14 @@
 
 static const struct column DEVICE_COLUMNS[] = {
 	INTEGER(struct fleet_device, worker_id), TEXT(struct fleet_device, worker), INTEGER(struct fleet_device, online),
-	TIME(struct fleet_device, seen_at_ms), TEXT(struct fleet_device, uuid), TEXT(struct fleet_device, model),
+	TIME(struct fleet_device, seen_at_ms), TEXT(struct fleet_device, version), INTEGER(struct fleet_device, is_too_old), TEXT(struct fleet_device, uuid), TEXT(struct fleet_device, model),
 	TEXT(struct fleet_device, product), INTEGER(struct fleet_device, worker_pause), INTEGER(struct fleet_device, device_pause),
 	TEXT(struct fleet_device, paused_by), TEXT(struct fleet_device, reason), TIME(struct fleet_device, broken_at_ms), INTEGER(struct fleet_device, submission_id), INTEGER(struct fleet_device, rival_id),
 	TEXT(struct fleet_device, progress),
 };
 const struct statement fleet_devices = SELECT(struct fleet_device, DEVICE_COLUMNS,
-	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, "
-	"  g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
+	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, w.version, "
+	"  w.protocol < (SELECT oldest_program FROM compatibility) AS is_too_old, g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
 	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, COALESCE(one.reason, g.quarantine_reason) AS reason, "
 	"  g.quarantined_at AS broken_at_ms, "
 	"  COALESCE(j.submission_id, c.challenger_id, a.submission_id) AS submission_id, c.incumbent_id AS rival_id, j.progress "

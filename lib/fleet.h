@@ -28,6 +28,8 @@ struct fleet_device {                       /* a worker that offers nothing has 
 	int64_t worker_id;
 	const char *worker;
 	int64_t online, seen_at_ms;
+	const char *version;                    /* of its program */
+	int64_t is_too_old;                     /* for the database, so it takes no job (sql/schema.h) */
 	const char *uuid, *model, *product;
 	int64_t worker_pause, device_pause;     /* enum pause: of the whole worker, of this device alone */
 	const char *paused_by;                  /* NULL: not paused */
