@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS endings (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
 
 -- What workers read, under names that mean the same to all of them: a worker with few rights sees less under them.
-CREATE OR REPLACE SQL SECURITY INVOKER VIEW worker_rights AS SELECT TRUE AS is_full;
+CREATE OR REPLACE SQL SECURITY INVOKER VIEW worker_rights AS SELECT TRUE AS is_full, NULL AS name;
 CREATE OR REPLACE SQL SECURITY INVOKER VIEW queue_by_age AS
   SELECT id, user_id, gpu, priority FROM jobs FORCE INDEX (jobs_age) WHERE state = 'queued';
 CREATE OR REPLACE SQL SECURITY INVOKER VIEW queue_by_turn AS

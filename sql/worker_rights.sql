@@ -10,11 +10,11 @@ CREATE DATABASE IF NOT EXISTS @worker@ CHARACTER SET utf8mb4 COLLATE utf8mb4_uni
 
 -- ---- who asks, and what this database is like ----
 
-CREATE OR REPLACE VIEW @worker@.worker_rights AS SELECT FALSE AS is_full;
 CREATE OR REPLACE VIEW @worker@.schema_migrations AS SELECT version FROM @main@.schema_migrations;
 CREATE OR REPLACE VIEW @worker@.compatibility AS SELECT oldest_program FROM @main@.compatibility;
 CREATE OR REPLACE VIEW @worker@.worker_self AS SELECT name FROM @main@.worker_accounts
   WHERE user = CONVERT(SUBSTRING_INDEX(USER(), '@', 1) USING ascii) AND registered_at IS NOT NULL;
+CREATE OR REPLACE VIEW @worker@.worker_rights AS SELECT FALSE AS is_full, (SELECT name FROM @worker@.worker_self) AS name;
 
 -- ---- itself and its devices ----
 

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -175,17 +176,25 @@ static void serve(struct worker *worker, const sigset_t *signals)
 		slot_join(&worker->slots[i]);
 }
 
-struct rights { int64_t is_full; };
-static const struct column RIGHTS_COLUMNS[] = { INTEGER(struct rights, is_full) };
-static const struct statement RIGHTS = SELECT(struct rights, RIGHTS_COLUMNS, "SELECT is_full FROM worker_rights");
+struct rights { int64_t is_full; const char *name; };
+static const struct column RIGHTS_COLUMNS[] = { INTEGER(struct rights, is_full), TEXT(struct rights, name) };
+static const struct statement RIGHTS = SELECT(struct rights, RIGHTS_COLUMNS, "SELECT is_full, name FROM worker_rights");
 
+/* An account of a worker host has a name, and works under no other. */
 static int read_rights(struct worker *worker, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct rights rights;
 	int rc = database_row(worker->db, arena, &RIGHTS, &rights, error, "");
 	worker->hands_in = !rc && !rights.is_full;
-	return rc;
+	if (rc || rights.is_full)
+		return rc;
+	if (!rights.name)
+		return fail(error, ERROR_DATABASE, "This host's account was revoked; `podium-worker register` gets it a new one.");
+	if (strcasecmp(rights.name, worker->registration.name) != 0)
+		return fail(error, ERROR_INPUT, "This host is registered as the worker %s, so it cannot be %s: leave PODIUM_WORKER_NAME and "
+			"worker_name as the registration has set it.", rights.name, worker->registration.name);
+	return 0;
 }
 
 /* The database may start later than we do, or be brought up to date later. A signal ends the waiting. */

@@ -286,6 +286,9 @@ def one_host_s_password_is_of_no_use_for_the_name_of_another():
 	hosts["second"] = make_host("second")
 	mine, _, _, _ = world()
 	equal(tries("SELECT * FROM jobs; SELECT name FROM workers; SELECT * FROM gpus", "second"), ("", ""))
+	pretender = host_worker("second", PODIUM_WORKER_NAME="host")
+	equal(pretender.process.wait(60), 1)
+	contains(pretender.log.read_text(), "This host is registered as the worker second, so it cannot be host")
 	refuses("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('host', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n", "second")
 	refuses(f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({mine}, 3, 'test', '', '', '', '');\n", "second")
 
