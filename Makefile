@@ -129,7 +129,7 @@ $(B)/podium-run: $(B)/worker/run/main.o $(B)/librun.a $(B)/libpodium.a
 $(B)/podium-hooks: $(B)/hooks/main.o $(B)/sql/schema.o $(B)/sql/migrations.o $(B)/libhooks.a $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS)
 
-$(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o
+$(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o $(B)/sql/rights.o
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # It goes to machines that have no database, so it asks for no library that it does not call.
@@ -163,6 +163,7 @@ $(B)/worker/run/engine_files.list: $(ENGINE)
 	@mkdir -p $(@D)
 	@printf '%s\n' $(patsubst %,'MODULE(%)',$(sort $(basename $(notdir $(ENGINE))))) > $@
 $(B)/sql/migrations.o: $(B)/sql/migrations.list $(wildcard sql/*.sql)
+$(B)/sql/rights.o: sql/worker_rights.sql
 $(B)/sql/migrations.list: $(wildcard sql/*.sql)
 	@mkdir -p $(@D)
 	@printf 'MIGRATION(%s)\n' $(sort $(basename $(notdir $(wildcard sql/[0-9]*.sql)))) > $@

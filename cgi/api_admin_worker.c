@@ -30,7 +30,8 @@ static json_t *worker_json(const struct fleet_device *devices, size_t count, siz
 	for (size_t i = first; i < count && devices[i].worker_id == worker->worker_id; i++)
 		if (devices[i].uuid)
 			json_array_append_new(gpus, gpu_json(&devices[i]));
-	return json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", worker->worker, "online", worker->online == 1, "seen_at", json_moment(worker->seen_at_ms),
+	return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", worker->worker, "version", worker->version, "too_old", worker->is_too_old == 1,
+		"online", worker->online == 1, "seen_at", json_moment(worker->seen_at_ms),
 		"pause", json_text(pause_name(worker->worker_pause)), "gpus", gpus);
 }
 

@@ -7,6 +7,7 @@
 #include "cgi/meter.h"
 #include "cgi/pulse.h"
 #include "cgi/router.h"
+#include "cgi/settling.h"
 #include "cgi/stream.h"
 #include "cgi/succession.h"
 #include "lib/log.h"
@@ -397,7 +398,7 @@ static int run_threads(void)
 	for (size_t i = 0; i < database_count; i++)
 		databases[i] = database_lazy(&config);
 	if (pulse_start(&config, databases, database_count, &error) || allowance_start(&config, &error)
-		|| stream_start(&config, databases[database_count - 1], &error)) {
+		|| stream_start(&config, databases[database_count - 1], &error) || settling_start(&config, &error)) {
 		log_error("%s", error.text);
 		return 1;
 	}
@@ -414,6 +415,7 @@ static int run_threads(void)
 	}
 	if (successor)
 		outlast_streams(&signals);
+	settling_stop();
 	stream_stop();
 	allowance_stop();
 	pulse_stop();

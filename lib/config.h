@@ -19,6 +19,9 @@ struct config {
 	char database_user[80];
 	char database_password[256];
 	int64_t database_timeout_s;/* how long an answer may take; 0: any time */
+	char database_tls[16];     /* "verify", "unverified", "off"; empty: see lib/database.h */
+	char database_tls_ca[256]; /* file with the certificates of those who sign the database's */
+	char database_tls_cert[256], database_tls_key[256]; /* our own, where the database asks for one; empty: none */
 	char fastcgi_socket[108];  /* path that podium-web listens on */
 	int64_t web_threads;
 	int64_t streams_at_once;
@@ -32,6 +35,8 @@ struct config {
 	char worker_name[64];      /* default: the host's name */
 	char worker_runner[256];   /* path of podium-run; default: beside the program, else on the PATH */
 	char worker_directory[256];/* where jobs are unpacked */
+	char worker_cache[256];    /* folder of fetched files; empty: one of this user's own in worker_directory */
+	int64_t worker_cache_mib;  /* how much it keeps; 0: nothing */
 	char device_locks[256];    /* folder of the devices' lock files; empty: /run/lock, else /tmp */
 	int64_t worker_cpu;        /* 1: offer the CPU as a device always; 0: only where there is no GPU */
 	int64_t lease_ms;

@@ -5,10 +5,13 @@
 #include "lib/log.h"
 #include "lib/scope.h"
 
+#include <arpa/inet.h>
 #include <errmsg.h>
+#include <errno.h>
 #include <math.h>
 #include <mysql.h>
 #include <mysqld_error.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -134,10 +137,67 @@ static void disconnect(struct database *db)
 	db->mysql = NULL;
 }
 
+/* Also what the client library itself takes for "the socket on this host". */
+static bool is_this_host(const struct config *c)
+{
+	unsigned char address[sizeof(struct in6_addr)];
+	if (!c->database_host[0] || strcmp(c->database_host, "localhost") == 0)
+		return true;
+	if (inet_pton(AF_INET, c->database_host, address) == 1)
+		return address[0] == 127;
+	return inet_pton(AF_INET6, c->database_host, address) == 1 && memcmp(address, &in6addr_loopback, sizeof in6addr_loopback) == 0;
+}
+
+static const char *tls_of(const struct config *c)
+{
+	if (c->database_socket[0])
+		return "off";
+	return c->database_tls[0] ? c->database_tls : is_this_host(c) ? "off" : "verify";
+}
+
+int database_check_tls(const struct config *c, struct error *error)
+{
+	const char *tls = tls_of(c);
+	if (strcmp(tls, "off") == 0 || strcmp(tls, "unverified") == 0)
+		return 0;
+	if (strcmp(tls, "verify") != 0)
+		return fail(error, ERROR_INPUT, "The setting database_tls is verify, unverified or off, not \"%s\".", tls);
+	if (c->database_tls_ca[0] && access(c->database_tls_ca, R_OK))
+		return fail(error, ERROR_SYSTEM, "Cannot read the certificates in %s (database_tls_ca): %s.", c->database_tls_ca, strerror(errno));
+	return c->database_tls_ca[0] ? 0
+		: fail(error, ERROR_INPUT, "The database on %s is reached over TLS, and nothing says whose certificates to trust: set database_tls_ca to "
+			"the file with the certificate that signs the database's, or database_tls to off where the network itself is safe.",
+			c->database_host);
+}
+
+bool database_wants_tls(const struct config *config)
+{
+	return strcmp(tls_of(config), "off") != 0;
+}
+
+static void ask_for_tls(MYSQL *mysql, const struct config *c)
+{
+	static const my_bool yes = 1;
+	if (!database_wants_tls(c))
+		return;
+	my_bool verifies = strcmp(tls_of(c), "verify") == 0;
+	mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
+	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verifies);
+	if (c->database_tls_ca[0])
+		mysql_options(mysql, MYSQL_OPT_SSL_CA, c->database_tls_ca);
+	if (c->database_tls_cert[0])
+		mysql_options(mysql, MYSQL_OPT_SSL_CERT, c->database_tls_cert);
+	if (c->database_tls_key[0])
+		mysql_options(mysql, MYSQL_OPT_SSL_KEY, c->database_tls_key);
+}
+
 static int connect_to_server(struct database *db, struct error *error)
 {
 	const struct config *c = &db->config;
 	bool local = c->database_socket[0];
+	int rc = database_check_tls(c, error);
+	if (rc)
+		return rc;
 	if (is_suspended(db))
 		return fail(error, ERROR_DATABASE, "The database at %s does not answer.", local ? c->database_socket : c->database_host);
 	db->mysql = mysql_init(NULL);
@@ -148,6 +208,7 @@ static int connect_to_server(struct database *db, struct error *error)
 	mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
 	mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
 	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	ask_for_tls(db->mysql, c);
 	mysql_options(db->mysql, MYSQL_INIT_COMMAND,
 		"SET time_zone = '+00:00', sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'");
 	if (!mysql_real_connect(db->mysql, local ? NULL : c->database_host, c->database_user,
@@ -341,6 +402,12 @@ static int check_columns(MYSQL_STMT *handle, const struct statement *statement, 
 /* What is asked: one statement, or several, which become one as a block of MariaDB's stored programs. */
 struct question { const struct statement *const *statements; size_t count; const void *definition; };
 
+/* What a block or a procedure answers is seen when it does. */
+static bool is_bundle(const struct question *question)
+{
+	return question->definition != question->statements[0];
+}
+
 static void write_sql(struct buffer *sql, const struct question *question)
 {
 	if (question->count == 1) {
@@ -359,8 +426,7 @@ static int prepare_fresh(struct database *db, const struct question *question, s
 	write_sql(&sql, question);
 	if (mysql_stmt_prepare(fresh->handle, sql.data, sql.length))
 		return database_failed(db, mysql_stmt_errno(fresh->handle), mysql_stmt_error(fresh->handle), error);
-	/* What a block answers is seen when it does. */
-	fresh->is_checked = question->count == 1;
+	fresh->is_checked = !is_bundle(question);
 	return fresh->is_checked ? check_columns(fresh->handle, question->statements[0], error) : 0;
 }
 

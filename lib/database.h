@@ -19,6 +19,11 @@
  * Bind letters: i int64_t (SQL_NULL_INTEGER binds NULL) · d double (NAN binds NULL) · s const char *
  * (NULL binds NULL) · b const void *, size_t · t int64_t milliseconds since 1970 (TIME_NULL binds NULL).
  *
+ * Over TCP to another host the connection is TLS, and the server's certificate must be signed by database_tls_ca for the
+ * name or address in database_host; where it is not, or the server offers no TLS, nothing is sent, no password either.
+ * Setting database_tls to "unverified" (any certificate) or "off" (none) gives that up. This host's own addresses
+ * get TLS only where the setting asks for it, a socket never.
+ *
  * Sessions run in UTC, READ COMMITTED, strict mode. A lost connection is opened again and the
  * statement tried once more, unless a transaction was open. */
 #ifndef PODIUM_LIB_DATABASE_H
@@ -72,6 +77,10 @@ struct database *database_open(const struct config *config, struct error *error)
 struct database *database_lazy(const struct config *config);
 void database_close(struct database *db); /* NULL is fine */
 
+/* Whether what the settings say of TLS can be: ERROR_INPUT or ERROR_SYSTEM with a sentence. Nothing is connected. */
+int database_check_tls(const struct config *config, struct error *error);
+bool database_wants_tls(const struct config *config);
+
 /* From any thread: whatever the connection's own thread waits for fails, and so does everything that it asks for
  * later, at once, until the connection is not suspended any more. */
 void database_suspend(struct database *db, bool suspended);
@@ -95,7 +104,7 @@ int database_row(struct database *db, struct arena *arena, const struct statemen
  *     int rc = database_answers(db, arena, &DETAILS, answers, error, "ii", job_id, job_id);
  *     struct stage *stages = answers[0].rows;
  *
- * The values of all of them are bound one behind the other. Each sees what is committed when its turn comes, as they would
+ * The call of a procedure that selects once is a bundle of one. The values of all of them are bound one behind the other. Each sees what is committed when its turn comes, as they would
  * one by one. */
 struct bundle { const struct statement *const *statements; size_t count; };
 #define BUNDLE(array) { (array), sizeof(array) / sizeof((array)[0]) }

@@ -9,14 +9,14 @@
 
 static const struct column DEVICE_COLUMNS[] = {
 	INTEGER(struct fleet_device, worker_id), TEXT(struct fleet_device, worker), INTEGER(struct fleet_device, online),
-	TIME(struct fleet_device, seen_at_ms), TEXT(struct fleet_device, uuid), TEXT(struct fleet_device, model),
+	TIME(struct fleet_device, seen_at_ms), TEXT(struct fleet_device, version), INTEGER(struct fleet_device, is_too_old), TEXT(struct fleet_device, uuid), TEXT(struct fleet_device, model),
 	TEXT(struct fleet_device, product), INTEGER(struct fleet_device, worker_pause), INTEGER(struct fleet_device, device_pause),
 	TEXT(struct fleet_device, paused_by), TEXT(struct fleet_device, reason), TIME(struct fleet_device, broken_at_ms), INTEGER(struct fleet_device, submission_id), INTEGER(struct fleet_device, rival_id),
 	TEXT(struct fleet_device, progress),
 };
 const struct statement fleet_devices = SELECT(struct fleet_device, DEVICE_COLUMNS,
-	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, "
-	"  g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
+	"SELECT w.id AS worker_id, w.name AS worker, w.seen_at" SQL_IS_ONLINE "AS online, w.seen_at AS seen_at_ms, w.version, "
+	"  w.protocol < (SELECT oldest_program FROM compatibility) AS is_too_old, g.uuid, g.model, g.product, COALESCE(whole.kind + 0, 0) AS worker_pause, COALESCE(one.kind + 0, 0) AS device_pause, "
 	"  COALESCE(one.paused_by, whole.paused_by) AS paused_by, COALESCE(one.reason, g.quarantine_reason) AS reason, "
 	"  g.quarantined_at AS broken_at_ms, "
 	"  COALESCE(j.submission_id, c.challenger_id, a.submission_id) AS submission_id, c.incumbent_id AS rival_id, j.progress "
@@ -98,22 +98,34 @@ static int check_device(struct database *db, struct arena *arena, const struct c
 		quote(arena, change->uuid)) : rc;
 }
 
-static int give_back(struct database *db, struct arena *arena, struct change *change, struct error *error)
+/* uuid "": all of the worker's. */
+static int queue_again(struct database *db, struct arena *arena, const char *worker, const char *uuid, const char *reason, int64_t *given_back,
+	struct error *error)
 {
 	struct found *jobs;
-	size_t count;
-	const char *reason = change->pause == PAUSE_QUARANTINE
-		? arena_printf(arena, "the device that it ran on was put into quarantine by an admin (worker %s).", change->worker) : *change->uuid
-		? arena_printf(arena, "the device that it ran on was paused by an admin (worker %s).", change->worker)
-		: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
-	int rc = database_rows(db, arena, &LOCK_RUNNING, &jobs, &count, error, "ss", change->worker, change->uuid);
+	size_t count = 0;
+	int rc = database_rows(db, arena, &LOCK_RUNNING, &jobs, &count, error, "ss", worker, uuid);
 	for (size_t i = 0; i < count && !rc; i++) {
 		rc = database_execute(db, &FORGET_STAGES, error, "i", jobs[i].id);
 		if (!rc)
 			rc = database_execute(db, &QUEUE_AGAIN, error, "si", reason, jobs[i].id);
 	}
-	change->given_back = (int64_t)count;
+	*given_back = (int64_t)count;
 	return rc;
+}
+
+static int give_back(struct database *db, struct arena *arena, struct change *change, struct error *error)
+{
+	const char *reason = change->pause == PAUSE_QUARANTINE
+		? arena_printf(arena, "the device that it ran on was put into quarantine by an admin (worker %s).", change->worker) : *change->uuid
+		? arena_printf(arena, "the device that it ran on was paused by an admin (worker %s).", change->worker)
+		: arena_printf(arena, "worker %s was paused by an admin.", change->worker);
+	return queue_again(db, arena, change->worker, change->uuid, reason, &change->given_back, error);
+}
+
+int fleet_take_back(struct database *db, struct arena *arena, const char *worker, const char *reason, int64_t *count, struct error *error)
+{
+	return queue_again(db, arena, worker, "", reason, count, error);
 }
 
 static int write_audit(struct database *db, struct arena *arena, const struct change *change, const char *action,

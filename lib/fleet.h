@@ -28,6 +28,8 @@ struct fleet_device {                       /* a worker that offers nothing has 
 	int64_t worker_id;
 	const char *worker;
 	int64_t online, seen_at_ms;
+	const char *version;                    /* of its program */
+	int64_t is_too_old;                     /* for the database, so it takes no job (sql/schema.h) */
 	const char *uuid, *model, *product;
 	int64_t worker_pause, device_pause;     /* enum pause: of the whole worker, of this device alone */
 	const char *paused_by;                  /* NULL: not paused */
@@ -55,5 +57,8 @@ int fleet_pause(struct database *db, const char *worker, const char *uuid, enum 
 int fleet_quarantine(struct database *db, const char *worker, const char *uuid, const char *reason, const struct actor *actor,
 	int64_t *given_back, struct error *error);
 int fleet_resume(struct database *db, const char *worker, const char *uuid, const struct actor *actor, struct error *error);
+
+/* Inside a transaction: queues everything again that runs on a worker, which writes nothing of it any more; *count is how much. */
+int fleet_take_back(struct database *db, struct arena *arena, const char *worker, const char *reason, int64_t *count, struct error *error);
 
 #endif

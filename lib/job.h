@@ -7,6 +7,9 @@
 /* Attempts that come to nothing through no fault of the submission; after the last the job has failed. */
 enum { job_most_attempts = 3 };
 
+/* What is said to a worker about a job that it had claimed; the job's number fills it. */
+#define JOB_IS_LOST "Job %lld is no longer this worker's: its lease ran out, or it was cancelled, paused or deleted."
+
 /* How the reason of a job ends whose worker was not heard of any more. */
 #define JOB_STOPPED_ANSWERING " stopped answering."
 

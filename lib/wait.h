@@ -82,7 +82,8 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count, con
 	"COALESCE((SELECT t.median_ms FROM job_times t WHERE t.task_version_id = " version " AND t.gpu = " gpu_model \
 	"  AND t.mode = " mode_name "), (SELECT t.median_ms FROM job_times t WHERE t.gpu = " gpu_model " AND t.mode = " mode_name \
 	"  ORDER BY t.updated_at DESC LIMIT 1))"
-#define SQL_TAKES_JOBS(gpu, worker) gpu ".seen_at" SQL_IS_ONLINE "AND " gpu ".quarantined_at IS NULL AND NOT EXISTS " \
+#define SQL_TAKES_JOBS(gpu, worker) gpu ".seen_at" SQL_IS_ONLINE "AND " gpu ".quarantined_at IS NULL " \
+	"AND " worker ".protocol >= (SELECT oldest_program FROM compatibility) AND NOT EXISTS " \
 	"(SELECT 1 FROM pauses p WHERE p.worker = " worker ".name AND p.uuid IN ('', " gpu ".uuid)) "
 
 /* ---- for workers ---- */

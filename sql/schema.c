@@ -24,16 +24,33 @@ static int read_version(struct database *db, int64_t *version, struct error *err
 	return rc;
 }
 
+static const struct statement OLDEST = SELECT(struct number, NUMBER_COLUMNS, "SELECT oldest_program AS number FROM compatibility");
+
+/* A database that is newer than we know. */
+static int check_newer(struct database *db, int64_t version, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct number oldest;
+	int rc = database_row(db, arena, &OLDEST, &oldest, error, "");
+	if (rc || oldest.number <= schema_known())
+		return rc;
+	return fail(error, ERROR_CONFLICT, "The database is at version %lld and takes programs from version %lld on, and this one (Podium %s) is of "
+		"version %lld: bring it up to date.", (long long)version, (long long)oldest.number, PODIUM_VERSION, (long long)schema_known());
+}
+
+int64_t schema_known(void)
+{
+	return strtoll(migrations[migration_count - 1].name, NULL, 10);
+}
+
 int schema_check(struct database *db, struct error *error)
 {
-	long long known = strtoll(migrations[migration_count - 1].name, NULL, 10);
 	int64_t version;
 	int rc = read_version(db, &version, error);
-	if (rc || version == known)
+	if (rc || version == schema_known())
 		return rc;
-	if (version < known)
-		return fail(error, ERROR_NOT_FOUND, "The database is at version %lld, and this program needs version %lld: "
-			"run `podium-admin migrate`.", (long long)version, known);
-	return fail(error, ERROR_CONFLICT, "The database is at version %lld, and this program knows versions up to %lld: "
-		"use the Podium that the database belongs to.", (long long)version, known);
+	if (version > schema_known())
+		return check_newer(db, version, error);
+	return fail(error, ERROR_NOT_FOUND, "The database is at version %lld, and this program needs version %lld: "
+		"run `podium-admin migrate`.", (long long)version, (long long)schema_known());
 }

@@ -5,48 +5,89 @@
 struct work {
 	int64_t task_version_id, secret_seed;
 	const char *mode, *file_name, *definition;
-	struct blob_value source;
+	struct blob_value sha256;
 	const char *rival_name; /* of a comparison; else NULL */
-	struct blob_value rival_source;
+	struct blob_value rival_sha256;
 };
 static const struct column WORK_COLUMNS[] = {
 	INTEGER(struct work, task_version_id), INTEGER(struct work, secret_seed), TEXT(struct work, mode),
-	TEXT(struct work, file_name), TEXT(struct work, definition), BLOB(struct work, source),
-	TEXT(struct work, rival_name), BLOB(struct work, rival_source),
+	TEXT(struct work, file_name), TEXT(struct work, definition), BLOB(struct work, sha256),
+	TEXT(struct work, rival_name), BLOB(struct work, rival_sha256),
 };
 static const struct statement WORK = SELECT(struct work, WORK_COLUMNS,
-	"SELECT s.task_version_id, l.secret_seed, IF(c.id IS NULL, s.mode, 'compare') AS mode, s.file_name, v.definition, "
-	"  b.content AS source, r.file_name AS rival_name, rb.content AS rival_source "
-	"FROM jobs j LEFT JOIN comparisons c ON c.id = j.comparison_id LEFT JOIN rejudged_jobs a ON a.id = j.rejudged_id "
-	"JOIN submissions s ON s.id = COALESCE(j.submission_id, c.challenger_id, a.submission_id) "
-	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN task_versions v ON v.id = s.task_version_id "
-	"JOIN blobs b ON b.sha256 = s.sha256 "
-	"LEFT JOIN submissions r ON r.id = c.incumbent_id LEFT JOIN blobs rb ON rb.sha256 = r.sha256 WHERE j.id = ?");
+	"SELECT task_version_id, secret_seed, mode, file_name, definition, sha256, rival_name, rival_sha256 FROM assignments WHERE job_id = ?");
 
-struct task_file_row { const char *path; struct blob_value content; };
-static const struct column FILE_COLUMNS[] = { TEXT(struct task_file_row, path), BLOB(struct task_file_row, content) };
+struct task_file_row { const char *path; struct blob_value sha256; };
+static const struct column FILE_COLUMNS[] = { TEXT(struct task_file_row, path), BLOB(struct task_file_row, sha256) };
 static const struct statement FILES = SELECT(struct task_file_row, FILE_COLUMNS,
-	"SELECT f.path, b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
-	"WHERE f.task_version_id = ? AND f.role = 'file' ORDER BY f.path");
+	"SELECT path, sha256 FROM assignment_files WHERE job_id = ? ORDER BY path");
 
-static struct file *files_of(struct arena *arena, const struct task_file_row *rows, size_t count)
+/* ---- contents ---- */
+
+struct content_row { struct blob_value content; };
+static const struct column CONTENT_COLUMNS[] = { BLOB(struct content_row, content) };
+static const struct statement SOURCE = SELECT(struct content_row, CONTENT_COLUMNS,
+	"SELECT source AS content FROM assignments WHERE job_id = ? AND sha256 = ?");
+static const struct statement RIVAL_SOURCE = SELECT(struct content_row, CONTENT_COLUMNS,
+	"SELECT rival_source AS content FROM assignments WHERE job_id = ? AND rival_sha256 = ?");
+static const struct statement FILE_CONTENT = SELECT(struct content_row, CONTENT_COLUMNS,
+	"SELECT content FROM assignment_files WHERE job_id = ? AND sha256 = ?");
+
+struct reading { struct database *db; struct arena *arena; struct cache *cache; int64_t job_id; };
+
+static int fetch(const struct reading *reading, const struct statement *statement, const struct blob_value *sha256,
+	struct blob_value *content, struct error *error)
 {
-	struct file *files = arena_array(arena, struct file, count);
-	for (size_t i = 0; i < count; i++)
-		files[i] = (struct file){ rows[i].path, rows[i].content.bytes, rows[i].content.length };
-	return files;
+	struct content_row row;
+	int rc = database_row(reading->db, reading->arena, statement, &row, error, "ib", reading->job_id, sha256->bytes, sha256->length);
+	if (rc == ERROR_NOT_FOUND || (!rc && !row.content.bytes))
+		return fail(error, ERROR_SYSTEM, "A file's content is missing in the database.");
+	if (!rc)
+		*content = row.content;
+	return rc;
 }
 
-int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
+static int read_content(const struct reading *reading, const struct statement *statement, const struct blob_value *sha256,
+	struct blob_value *content, struct error *error)
+{
+	if (sha256->length == sha256_bytes && cache_read(reading->cache, reading->arena, sha256->bytes, content))
+		return 0;
+	int rc = fetch(reading, statement, sha256, content, error);
+	if (!rc)
+		cache_keep(reading->cache, sha256->bytes, content);
+	return rc;
+}
+
+static int read_files(const struct reading *reading, struct file **files, size_t *count, struct error *error)
+{
+	struct task_file_row *rows;
+	int rc = database_rows(reading->db, reading->arena, &FILES, &rows, count, error, "i", reading->job_id);
+	*files = rc ? NULL : arena_array(reading->arena, struct file, *count);
+	for (size_t i = 0; !rc && i < *count; i++) {
+		struct blob_value content;
+		rc = read_content(reading, &FILE_CONTENT, &rows[i].sha256, &content, error);
+		if (!rc)
+			(*files)[i] = (struct file){ rows[i].path, content.bytes, content.length };
+	}
+	return rc;
+}
+
+int assignment_read(struct database *db, struct arena *arena, struct cache *cache, const struct claim *claim, const struct device *device,
 	const struct tools *tools, struct assignment *assignment, struct error *error)
 {
+	const struct reading reading = { db, arena, cache, claim->job_id };
 	struct work work;
-	struct task_file_row *files;
+	struct file *files;
 	struct task *task;
+	struct blob_value source, rival = {0};
 	size_t count;
 	int rc = database_row(db, arena, &WORK, &work, error, "i", claim->job_id);
 	if (!rc)
-		rc = database_rows(db, arena, &FILES, &files, &count, error, "i", work.task_version_id);
+		rc = read_content(&reading, &SOURCE, &work.sha256, &source, error);
+	if (!rc && work.rival_name)
+		rc = read_content(&reading, &RIVAL_SOURCE, &work.rival_sha256, &rival, error);
+	if (!rc)
+		rc = read_files(&reading, &files, &count, error);
 	json_t *definition = rc ? NULL : json_loads(work.definition, 0, NULL);
 	if (!rc && (rc = task_from_json(arena, definition, &task, error)))
 		json_decref(definition);
@@ -55,9 +96,9 @@ int assignment_read(struct database *db, struct arena *arena, const struct claim
 	assignment->limit_ms = job_limit_ms(task, work.mode);
 	assignment->gpu_count = job_gpu_count(task, device);
 	assignment->message = job_message_make(&(struct job_message){
-		.id = claim->job_id, .mode = work.mode, .device = device, .task = definition, .files = files_of(arena, files, count),
-		.file_count = count, .submission = { work.file_name, work.source.bytes, work.source.length },
-		.rival = { work.rival_name, work.rival_source.bytes, work.rival_source.length }, .tools = tools,
+		.id = claim->job_id, .mode = work.mode, .device = device, .task = definition, .files = files,
+		.file_count = count, .submission = { work.file_name, source.bytes, source.length },
+		.rival = { work.rival_name, rival.bytes, rival.length }, .tools = tools,
 		.is_followed = claim->submission_id != SQL_NULL_INTEGER, /* a page of its author shows it */
 		.secret_seed = work.secret_seed,
 	}, error);

@@ -7,6 +7,7 @@
 #include "lib/device.h"
 #include "lib/error.h"
 #include "lib/tools.h"
+#include "worker/cache.h"
 #include "worker/queue.h"
 
 #include <jansson.h>
@@ -17,7 +18,8 @@ struct assignment {
 	int64_t limit_ms;         /* podium-run ends every stage by itself before all of this has passed */
 };
 
-int assignment_read(struct database *db, struct arena *arena, const struct claim *claim, const struct device *device,
+/* What files say is taken from the cache, where it is there. */
+int assignment_read(struct database *db, struct arena *arena, struct cache *cache, const struct claim *claim, const struct device *device,
 	const struct tools *tools, struct assignment *assignment, struct error *error);
 
 #endif

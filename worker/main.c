@@ -1,13 +1,14 @@
 /* podium-worker: offers this machine's devices, takes jobs for them and writes their results back. */
 #include "lib/clock.h"
 #include "lib/config.h"
+#include "lib/contact.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "lib/service.h"
 #include "lib/tools.h"
 #include "lib/usage.h"
 #include "sql/schema.h"
-#include "worker/contact.h"
+#include "worker/register.h"
 #include "worker/registration.h"
 #include "worker/slot.h"
 
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <sodium.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -24,7 +26,8 @@ static const struct usage USAGE = {
 	.purpose = "runs the jobs of a Podium on this machine's GPUs",
 	.about =
 		"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
-		"jobs for them with podium-run and writes the results back. Several may work for one database, each under its own name.\n",
+		"jobs for them with podium-run and writes the results back. Several may work for one database, each under its own name;\n"
+		"`podium-worker register INVITATION` makes this host one that has an account of its own there.\n",
 	.signals = {
 		{ "SIGTERM, SIGINT", "takes no new job; what runs may end within worker_drain_s, and is queued again then. A second signal ends\n"
 			"that at once" },
@@ -76,8 +79,11 @@ struct worker {
 	size_t running;
 	struct database *db;
 	struct contact contact;
+	struct cache cache;
 	int stop, drain;         /* events that the slots wait on as well */
 	struct beat *beats;      /* one for each slot */
+	bool hands_in;           /* we may not end jobs by ourselves (lib/ending.h) */
+	bool is_too_old;         /* for the database, so no job is taken (worker/queue.h) */
 	bool has_failed;
 };
 
@@ -101,6 +107,7 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 			.config = worker->config, .device = &registration->devices[worker->running], .all = registration->devices,
 			.all_count = registration->device_count, .tools = registration->tools, .runner_program = runner,
 			.stop = worker->stop, .drain = worker->drain, .beat = &worker->beats[worker->running],
+			.hands_in = worker->hands_in, .cache = &worker->cache,
 		};
 		int rc = slot_start(slot, error);
 		if (rc)
@@ -109,13 +116,28 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 	return 0;
 }
 
+/* A program that is too old goes on to say that it is there, so that admins see why it takes nothing, and ends what it runs. */
+static int check_age(struct worker *worker, struct error *error)
+{
+	int rc = schema_check(worker->db, error);
+	if (rc && rc != ERROR_CONFLICT)
+		return rc == ERROR_NOT_FOUND ? ERROR_DATABASE : rc;
+	bool is_too_old = rc == ERROR_CONFLICT;
+	if (is_too_old && !worker->is_too_old)
+		log_error("%s Until then it takes no jobs.", error->text);
+	else if (!is_too_old && worker->is_too_old)
+		log_info("The database takes programs as old as this one again.");
+	worker->is_too_old = is_too_old;
+	return 0;
+}
+
 /* What to do about the entry; ERROR_CONFLICT: stop. */
 static int renew(struct worker *worker, struct error *error)
 {
 	int64_t database_ms;
-	int rc = schema_check(worker->db, error);
+	int rc = check_age(worker, error);
 	if (rc)
-		return rc == ERROR_NOT_FOUND ? ERROR_DATABASE : rc;
+		return rc;
 	rc = registration_renew(worker->db, &worker->registration, &database_ms, error);
 	if (!rc)
 		contact_note(&worker->contact, clock_ms(), database_ms, worker->config->lease_ms);
@@ -125,7 +147,8 @@ static int renew(struct worker *worker, struct error *error)
 static int reclaim(struct worker *worker, struct error *error)
 {
 	size_t count = 0;
-	int rc = contact_lasts(&worker->contact, worker->config->lease_ms) ? queue_reclaim(worker->db, &count, error) : 0;
+	bool may = !worker->hands_in && contact_lasts(&worker->contact, worker->config->lease_ms);
+	int rc = may ? endings_reclaim(worker->db, &count, error) : 0;
 	if (count && !rc)
 		log_warning("%zu of the running jobs had a worker that stopped answering; each is queued again or given up.", count);
 	return rc;
@@ -209,13 +232,36 @@ static void serve(struct worker *worker, const sigset_t *signals)
 		slot_join(&worker->slots[i]);
 }
 
+struct rights { int64_t is_full; const char *name; };
+static const struct column RIGHTS_COLUMNS[] = { INTEGER(struct rights, is_full), TEXT(struct rights, name) };
+static const struct statement RIGHTS = SELECT(struct rights, RIGHTS_COLUMNS, "SELECT is_full, name FROM worker_rights");
+
+/* An account of a worker host has a name, and works under no other. */
+static int read_rights(struct worker *worker, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct rights rights;
+	int rc = database_row(worker->db, arena, &RIGHTS, &rights, error, "");
+	worker->hands_in = !rc && !rights.is_full;
+	if (rc || rights.is_full)
+		return rc;
+	if (!rights.name)
+		return fail(error, ERROR_DATABASE, "This host's account was revoked; `podium-worker register` gets it a new one.");
+	if (strcasecmp(rights.name, worker->registration.name) != 0)
+		return fail(error, ERROR_INPUT, "This host is registered as the worker %s, so it cannot be %s: leave PODIUM_WORKER_NAME and "
+			"worker_name as the registration has set it.", rights.name, worker->registration.name);
+	return 0;
+}
+
 /* The database may start later than we do, or be brought up to date later. A signal ends the waiting. */
 static int first_registration(struct worker *worker, const sigset_t *signals, struct error *error)
 {
 	const struct timespec second = { .tv_sec = 1 };
 	bool told = false;
 	for (;;) {
-		int rc = schema_check(worker->db, error);
+		int rc = check_age(worker, error);
+		if (!rc)
+			rc = read_rights(worker, error);
 		if (!rc)
 			rc = registration_write(worker->db, &worker->registration, error);
 		if (rc != ERROR_DATABASE && rc != ERROR_NOT_FOUND)
@@ -273,10 +319,13 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 		.beats = arena_array(arena, struct beat, count),
 		.registration = {
 			.name = config->worker_name, .devices = devices, .device_count = count, .tools = &tools,
-			.checks = check_host(arena, config, runner, stop), .instance = draw_instance(),
+			.checks = check_host(arena, config, runner, stop), .protocol = schema_known(), .instance = draw_instance(),
 		},
 	};
-	return work(&worker, runner, signals, error);
+	cache_open(&worker.cache, config);
+	int rc = work(&worker, runner, signals, error);
+	cache_close(&worker.cache);
+	return rc;
 }
 
 /* podium-run, which reads no settings, logs into the same stream. */
@@ -297,6 +346,8 @@ int main(int count, char **words)
 	struct error error = {0};
 	sigset_t signals;
 	log_open_service("podium-worker");
+	if (count > 1 && strcmp(words[1], "register") == 0)
+		return register_command(count - 1, words + 1);
 	int code = usage_read(&USAGE, count, words);
 	if (code >= 0)
 		return code;

@@ -1,9 +1,7 @@
 #include "worker/quarantine.h"
 
 #include "lib/arena.h"
-#include "lib/job_count.h"
 #include "lib/log.h"
-#include "lib/webhook_event.h"
 
 static const struct statement PUT = COMMAND(
 	"UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
@@ -13,15 +11,6 @@ struct standing { int64_t is_free; };
 static const struct column STANDING_COLUMNS[] = { INTEGER(struct standing, is_free) };
 static const struct statement STANDING = SELECT(struct standing, STANDING_COLUMNS,
 	"SELECT g.quarantined_at IS NULL AS is_free FROM gpus g JOIN workers w ON w.id = g.worker_id WHERE w.name = ? AND g.uuid = ?");
-
-struct losses { int64_t lost_gpus; };
-static const struct column LOSSES_COLUMNS[] = { INTEGER(struct losses, lost_gpus) };
-static const struct statement LOSSES = SELECT(struct losses, LOSSES_COLUMNS, "SELECT lost_gpus FROM jobs WHERE id = ?");
-static const struct statement COUNT_LOSS = COMMAND("UPDATE jobs SET lost_gpus = lost_gpus + 1, reason = ? WHERE id = ?");
-static const struct statement FAIL = COMMAND(
-	"UPDATE jobs SET state = 'failed', verdict = 'internal error', fence = fence + 1, lost_gpus = lost_gpus + 1, "
-	"reason = CONCAT('GPUs stopped working ', lost_gpus, ' times while it ran, so it is not tried again. The last time: ', ?), "
-	"progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
 static void store(struct quarantine *quarantine, struct database *db)
 {
@@ -71,35 +60,4 @@ bool quarantine_is_over(struct quarantine *quarantine, struct database *db)
 	store(quarantine, db);
 	return quarantine->is_stored && database_row(db, arena, &STANDING, &standing, &error, "ss", quarantine->worker,
 		quarantine->device->uuid) == 0 && standing.is_free;
-}
-
-struct giving_back { const struct claim *claim; const char *reason; };
-
-static int give_back_body(struct database *db, void *context, struct error *error)
-{
-	const struct giving_back *giving = context;
-	int64_t job = giving->claim->job_id;
-	cleanup_arena struct arena *arena = arena_new();
-	struct losses losses;
-	int rc = queue_hold(db, arena, giving->claim, error);
-	if (!rc)
-		rc = database_row(db, arena, &LOSSES, &losses, error, "i", job);
-	if (!rc)
-		rc = job_count_attempt(db, job, "gpu lost", error);
-	if (rc)
-		return rc;
-	if (losses.lost_gpus + 1 >= quarantine_most_lost) {
-		rc = database_execute(db, &FAIL, error, "si", giving->reason, job);
-		if (!rc)
-			rc = webhook_tell_job(db, job, error);
-		return rc ? rc : job_count_end(db, job, error);
-	}
-	rc = queue_release(db, giving->claim, error);
-	return rc ? rc : database_execute(db, &COUNT_LOSS, error, "si", giving->reason, job);
-}
-
-int quarantine_give_back(struct database *db, const struct claim *claim, const char *reason, struct error *error)
-{
-	struct giving_back giving = { claim, reason };
-	return database_transaction(db, give_back_body, &giving, error);
 }

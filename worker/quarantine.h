@@ -6,11 +6,8 @@
 #include "lib/database.h"
 #include "lib/device.h"
 #include "lib/error.h"
-#include "worker/queue.h"
 
 #include <stdbool.h>
-
-enum { quarantine_most_lost = 3 };
 
 /* That of one device. Start with the first two members filled, all else zero. */
 struct quarantine {
@@ -34,9 +31,5 @@ bool quarantine_holds(struct database *db, const char *worker, const char *uuid)
 
 /* Whether an admin has released the device since. */
 bool quarantine_is_over(struct quarantine *quarantine, struct database *db);
-
-/* Gives a job back that a GPU was lost under, so that another one takes it. That is no attempt of the job; but one that
- * has lost quarantine_most_lost GPUs fails, so that it does not take all of them along. ERROR_CONFLICT as queue_hold. */
-int quarantine_give_back(struct database *db, const struct claim *claim, const char *reason, struct error *error);
 
 #endif

@@ -1,17 +1,18 @@
 #include "worker/queue.h"
 
 #include "lib/job.h"
-#include "lib/job_count.h"
 #include "lib/scope.h"
-#include "lib/webhook_event.h"
+
+#include <math.h>
 
 /* ---- statements: claiming ---- */
 
-/* Pausing (lib/fleet.c) takes this lock exclusively, so a claim sees a pause, or is over before the pause is. */
+/* Pausing (lib/fleet.c) takes this lock exclusively, so a claim sees a pause, or is over before the pause is. A program that is
+ * too old finds nothing. */
 struct found { int64_t id; };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
 static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT id FROM workers WHERE name = ? LOCK IN SHARE MODE");
+	"SELECT w.id FROM workers w JOIN compatibility c ON w.protocol >= c.oldest_program WHERE w.name = ? LOCK IN SHARE MODE");
 
 /* Whose turn it is: of the oldest jobs of all users who have one waiting for this model, those of users with the fewest
  * running jobs, the oldest first. Both statements lock nothing; the job that is taken is looked at again under its lock.
@@ -21,19 +22,16 @@ static const struct statement LOCK_WORKER = SELECT(struct found, FOUND_COLUMNS,
 struct turn { int64_t id, user_id; };
 static const struct column TURN_COLUMNS[] = { INTEGER(struct turn, id), INTEGER(struct turn, user_id) };
 #define IS_NOT_PAUSED "NOT EXISTS (SELECT 1 FROM pauses WHERE worker = ? AND uuid IN ('', ?)) "
-#define IS_SOONEST "priority = (SELECT MIN(priority) FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued') "
+#define IS_SOONEST "priority = (SELECT MIN(priority) FROM queue_by_age WHERE gpu = ?) "
 static const struct statement TURNS_OF_IDLE = SELECT(struct turn, TURN_COLUMNS,
-	"SELECT id, user_id FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' "
-	"AND " IS_SOONEST "AND user_id NOT IN (SELECT user_id FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running') "
+	"SELECT id, user_id FROM queue_by_age WHERE gpu = ? AND " IS_SOONEST "AND user_id NOT IN (SELECT user_id FROM queue_running) "
 	"AND " IS_NOT_PAUSED
 	"ORDER BY priority, id LIMIT ?");
 /* Where nobody is idle, fewer users wait than there are devices; this reads all that they have waiting. */
 static const struct statement TURNS = SELECT(struct turn, TURN_COLUMNS,
 	"SELECT oldest.id, oldest.user_id FROM "
-	"(SELECT user_id, MIN(id) AS id FROM jobs FORCE INDEX (jobs_turn) WHERE gpu = ? AND state = 'queued' AND " IS_SOONEST
-	"  GROUP BY user_id) oldest "
-	"LEFT JOIN (SELECT user_id, COUNT(*) AS jobs FROM jobs FORCE INDEX (jobs_lease) WHERE state = 'running' GROUP BY user_id) running "
-	"  ON running.user_id = oldest.user_id "
+	"(SELECT user_id, MIN(id) AS id FROM queue_by_turn WHERE gpu = ? AND " IS_SOONEST "GROUP BY user_id) oldest "
+	"LEFT JOIN (SELECT user_id, COUNT(*) AS jobs FROM queue_running GROUP BY user_id) running ON running.user_id = oldest.user_id "
 	"WHERE " IS_NOT_PAUSED
 	"ORDER BY COALESCE(running.jobs, 0), oldest.id LIMIT ?");
 
@@ -55,6 +53,12 @@ static const struct statement TAKE = COMMAND(
 	"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, started_at = UTC_TIMESTAMP(3), "
 	"progress = 'starting', environment = NULL WHERE id = ?");
 static const struct statement FORGET_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
+/* All of that, where it is not ours to do (sql/worker_rights.sql): the first that is still free, or with 0 the oldest. Answers
+ * with no row where there is none, or the device is not to have one. */
+static const struct statement TAKE_FOR_US = SELECT(struct claim, CLAIM_COLUMNS,
+	"CALL take_job(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+static const struct statement *const TAKING[] = { &TAKE_FOR_US };
+static const struct bundle TAKE_JOB = BUNDLE(TAKING);
 
 /* ---- statements: keeping and giving back ---- */
 
@@ -65,27 +69,8 @@ static const struct statement RENEW = COMMAND(
 	"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND, progress = ? "
 	"WHERE id = ? AND fence = ? AND state = 'running'");
 
-/* The fence grows, so that nothing which is still on its way counts. */
-static const struct statement QUEUE_AGAIN = COMMAND(
-	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = ?, reason = ?, progress = '', environment = NULL, "
-	"lease_owner = NULL, lease_device = NULL, lease_expires = NULL, started_at = NULL WHERE id = ?");
-static const struct statement FAIL = COMMAND(
-	"UPDATE jobs SET state = 'failed', verdict = 'internal error', fence = fence + 1, "
-	"reason = CONCAT('It was tried ', attempt, ' times. The last time: ', ?), progress = '', lease_expires = NULL, "
-	"finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
-
 static const struct statement LET_GO = COMMAND(
 	"UPDATE jobs SET lease_expires = NULL WHERE id = ? AND fence = ? AND state = 'cancelled'");
-
-struct expired { int64_t job_id, attempt; const char *lease_owner; };
-static const struct column EXPIRED_COLUMNS[] = {
-	INTEGER(struct expired, job_id), INTEGER(struct expired, attempt), TEXT(struct expired, lease_owner),
-};
-/* A lease that is longer than any may be was given before the database's clock was set back. */
-static const struct statement EXPIRED = SELECT(struct expired, EXPIRED_COLUMNS,
-	"SELECT id AS job_id, attempt, lease_owner FROM jobs "
-	"WHERE state = 'running' AND (lease_expires < UTC_TIMESTAMP(3) OR lease_expires > UTC_TIMESTAMP(3) + INTERVAL 601 SECOND) "
-	"LIMIT 100 FOR UPDATE SKIP LOCKED");
 
 /* ---- claiming ---- */
 
@@ -109,12 +94,32 @@ static size_t keep_first_of_each(struct turn *turns, size_t count)
 	return kept;
 }
 
+static int no_job(struct error *error)
+{
+	return fail(error, ERROR_NOT_FOUND, "No job waits for this device, or it is paused.");
+}
+
+static int have_taken(struct database *db, const struct claiming *claiming, const int64_t id[static tried_at_once], struct error *error)
+{
+	const struct claimant *claimant = claiming->claimant;
+	struct database_answer answer;
+	int rc = database_answers(db, claiming->arena, &TAKE_JOB, &answer, error, "s" "iiiiiiiiiiiiiiii" "i", claimant->uuid, claimant->lease_ms,
+		id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]);
+	if (!rc && !answer.count)
+		return no_job(error);
+	if (!rc)
+		*claiming->claim = *(const struct claim *)answer.rows;
+	return rc;
+}
+
 static int lock_one_of(struct database *db, const struct claiming *claiming, const struct turn *turns, size_t count,
 	struct error *error)
 {
 	int64_t id[tried_at_once];
 	for (size_t i = 0; i < tried_at_once; i++)
 		id[i] = turns[i < count ? i : 0].id;
+	if (claiming->claimant->hands_in)
+		return have_taken(db, claiming, id, error);
 	return database_row(db, claiming->arena, &LOCK_ONE_OF, claiming->claim, error, "iiiiiiiiiiiiiiii", id[0], id[1], id[2], id[3],
 		id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]);
 }
@@ -123,11 +128,19 @@ static int lock_one_of(struct database *db, const struct claiming *claiming, con
 static int lock_first(struct database *db, const struct claiming *claiming, struct turn *turns, size_t count, size_t at_once,
 	struct error *error)
 {
-	int rc = fail(error, ERROR_NOT_FOUND, "No job waits for this device, or it is paused.");
+	int rc = no_job(error);
 	count = keep_first_of_each(turns, count);
 	for (size_t i = 0; i < count && rc == ERROR_NOT_FOUND; i += at_once)
 		rc = lock_one_of(db, claiming, turns + i, count - i < at_once ? count - i : at_once, error);
 	return rc;
+}
+
+static int lock_oldest(struct database *db, const struct claiming *claiming, struct error *error)
+{
+	static const int64_t any[tried_at_once] = {0};
+	if (claiming->claimant->hands_in)
+		return have_taken(db, claiming, any, error);
+	return database_row(db, claiming->arena, &LOCK_OLDEST, claiming->claim, error, "s", claiming->claimant->model);
 }
 
 /* Looks at few turns first, since the first is free unless many claim at the same moment. Where each user who waits is
@@ -149,8 +162,7 @@ static int lock_next(struct database *db, const struct claiming *claiming, struc
 		if (!rc)
 			rc = lock_first(db, claiming, turns, count, looks[i].at_once, error);
 	}
-	return rc == ERROR_NOT_FOUND && count
-		? database_row(db, claiming->arena, &LOCK_OLDEST, claiming->claim, error, "s", claimant->model) : rc;
+	return rc == ERROR_NOT_FOUND && count ? lock_oldest(db, claiming, error) : rc;
 }
 
 static int claim_body(struct database *db, void *context, struct error *error)
@@ -163,15 +175,18 @@ static int claim_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = lock_next(db, claiming, error);
 	if (!rc)
-		rc = database_execute(db, &TAKE, error, "iissii", claim->fence, claim->attempt, claimant->worker, claimant->uuid,
-			claimant->lease_ms, claim->job_id);
+		claiming->claim->hands_in = claimant->hands_in;
+	if (rc || claimant->hands_in)
+		return rc;
+	rc = database_execute(db, &TAKE, error, "iissii", claim->fence, claim->attempt, claimant->worker, claimant->uuid,
+		claimant->lease_ms, claim->job_id);
 	return rc ? rc : database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
 }
 
 /* What an idle device asks five times a second: a round trip instead of the five of a claim that finds nothing, which would be the first
  * thing that gives out with many devices (docs/scale.md). */
 static const struct statement ANY_WAITS = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT id FROM jobs FORCE INDEX (jobs_age) WHERE gpu = ? AND state = 'queued' LIMIT 1");
+	"SELECT id FROM queue_by_age WHERE gpu = ? LIMIT 1");
 
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
 	struct error *error)
@@ -198,8 +213,7 @@ bool queue_is_paused(struct database *db, const char *worker, const char *uuid)
 
 static int lost(const struct claim *claim, struct error *error)
 {
-	return fail(error, ERROR_CONFLICT, "Job %lld is no longer this worker's: its lease ran out, or it was cancelled, paused or deleted.",
-		(long long)claim->job_id);
+	return fail(error, ERROR_CONFLICT, JOB_IS_LOST, (long long)claim->job_id);
 }
 
 int queue_hold(struct database *db, struct arena *arena, const struct claim *claim, struct error *error)
@@ -220,69 +234,47 @@ int queue_let_go(struct database *db, const struct claim *claim, struct error *e
 	return database_execute(db, &LET_GO, error, "ii", claim->job_id, claim->fence);
 }
 
-/* ---- giving back ---- */
+/* ---- ending ---- */
 
-/* The row is locked. */
-static int give_back_held(struct database *db, int64_t job_id, int64_t attempt, const char *reason, struct error *error)
+struct end { const struct claim *claim; struct ending ending; };
+
+static int end_body(struct database *db, void *context, struct error *error)
 {
-	if (attempt < job_most_attempts)
-		return database_execute(db, &QUEUE_AGAIN, error, "isi", attempt, reason, job_id);
-	int rc = database_execute(db, &FAIL, error, "si", reason, job_id);
-	if (!rc)
-		rc = webhook_tell_job(db, job_id, error);
-	return rc ? rc : job_count_end(db, job_id, error);
+	const struct end *end = context;
+	cleanup_arena struct arena *arena = arena_new();
+	if (!end->claim->hands_in)
+		return ending_apply(db, arena, &end->ending, error);
+	int rc = queue_hold(db, arena, end->claim, error);
+	return rc ? rc : ending_hand_in(db, &end->ending, error);
 }
 
-struct giving_back { const struct claim *claim; const char *reason; };
-
-static int give_back_body(struct database *db, void *context, struct error *error)
+int queue_end(struct database *db, const struct claim *claim, struct ending ending, struct error *error)
 {
-	const struct giving_back *giving = context;
-	cleanup_arena struct arena *arena = arena_new();
-	int rc = queue_hold(db, arena, giving->claim, error);
-	if (!rc)
-		rc = job_count_attempt(db, giving->claim->job_id, "machine failed", error);
-	return rc ? rc : give_back_held(db, giving->claim->job_id, giving->claim->attempt, giving->reason, error);
+	ending.job_id = claim->job_id;
+	ending.fence = claim->fence;
+	struct end end = { claim, ending };
+	return database_transaction(db, end_body, &end, error);
+}
+
+/* There are no figures, which are NAN where there are none. */
+static int end_without(struct database *db, const struct claim *claim, enum ending_kind kind, const char *reason, struct error *error)
+{
+	const struct ending ending = { .kind = kind, .reason = reason, .score_ns = NAN, .score_err_ns = NAN, .ratio = NAN, .ratio_low = NAN,
+		.ratio_high = NAN };
+	return queue_end(db, claim, ending, error);
 }
 
 int queue_give_back(struct database *db, const struct claim *claim, const char *reason, struct error *error)
 {
-	struct giving_back giving = { claim, reason };
-	return database_transaction(db, give_back_body, &giving, error);
+	return end_without(db, claim, ENDING_FAULT, reason, error);
 }
 
-static int release_body(struct database *db, void *context, struct error *error)
+int queue_give_back_lost(struct database *db, const struct claim *claim, const char *reason, struct error *error)
 {
-	const struct claim *claim = context;
-	cleanup_arena struct arena *arena = arena_new();
-	int rc = queue_hold(db, arena, claim, error);
-	if (!rc)
-		rc = database_execute(db, &FORGET_STAGES, error, "i", claim->job_id);
-	return rc ? rc : database_execute(db, &QUEUE_AGAIN, error, "isi", claim->attempt - 1, (const char *)NULL, claim->job_id);
+	return end_without(db, claim, ENDING_LOSS, reason, error);
 }
 
 int queue_release(struct database *db, const struct claim *claim, struct error *error)
 {
-	struct claim copy = *claim;
-	return database_transaction(db, release_body, &copy, error);
-}
-
-static int reclaim_body(struct database *db, void *context, struct error *error)
-{
-	cleanup_arena struct arena *arena = arena_new();
-	size_t *count = context;
-	struct expired *expired;
-	int rc = database_rows(db, arena, &EXPIRED, &expired, count, error, "");
-	for (size_t i = 0; i < *count && !rc; i++) {
-		rc = job_count_attempt(db, expired[i].job_id, "lease expired", error);
-		if (!rc)
-			rc = give_back_held(db, expired[i].job_id, expired[i].attempt,
-				arena_printf(arena, "worker %s" JOB_STOPPED_ANSWERING, expired[i].lease_owner ? expired[i].lease_owner : "unknown"), error);
-	}
-	return rc;
-}
-
-int queue_reclaim(struct database *db, size_t *count, struct error *error)
-{
-	return database_transaction(db, reclaim_body, count, error);
+	return end_without(db, claim, ENDING_RELEASE, NULL, error);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/arena.h"
 #include "lib/database.h"
+#include "lib/ending.h"
 #include "lib/error.h"
 
 #include <stdbool.h>
@@ -16,16 +17,19 @@ struct claim {
 	int64_t job_id, fence, attempt;  /* attempt: 1 for the first */
 	int64_t submission_id;           /* SQL_NULL_INTEGER: the job compares two of them (lib/comparison.h), or is rejudged */
 	int64_t rejudged_id;             /* SQL_NULL_INTEGER: it is not computed for a rejudging (lib/rejudging.h) */
+	bool hands_in;                   /* podium-web ends the job, because we may not (lib/ending.h) */
 };
 
 struct claimant {                        /* a device of a registered worker */
 	const char *worker, *model, *uuid;
 	int64_t lease_ms;
+	bool hands_in;
 };
 
 /* Takes a job for the claimant's device, for `lease_ms`, and removes what an earlier attempt left. The next is, of
  * those with the lowest priority number, the oldest job of the user who has the fewest jobs running on any device.
- * ERROR_NOT_FOUND when none waits, or while the worker or this device is paused or drained (lib/fleet.h). */
+ * ERROR_NOT_FOUND when none waits, while the worker or this device is paused or drained (lib/fleet.h), or when this program is
+ * too old for the database (sql/schema.h). */
 int queue_claim(struct database *db, struct arena *arena, const struct claimant *claimant, struct claim *claim,
 	struct error *error);
 
@@ -43,6 +47,10 @@ int queue_renew(struct database *db, const struct claim *claim, int64_t lease_ms
  * over. Nothing happens for any other. */
 int queue_let_go(struct database *db, const struct claim *claim, struct error *error);
 
+/* Ends the attempt: the verdict is there, or there will be none (lib/ending.h). Applies it, or hands it in where that is not
+ * ours to do. Job and fence of `ending` are the claim's. ERROR_CONFLICT as above. */
+int queue_end(struct database *db, const struct claim *claim, struct ending ending, struct error *error);
+
 /* The attempt came to nothing, through no fault of the submission: the job is queued again, or after
  * job_most_attempts (lib/job.h) has failed with the verdict `internal error`. `reason` is a sentence for the participant. */
 int queue_give_back(struct database *db, const struct claim *claim, const char *reason, struct error *error);
@@ -50,7 +58,8 @@ int queue_give_back(struct database *db, const struct claim *claim, const char *
 /* The worker stops: queued again, and the attempt does not count. */
 int queue_release(struct database *db, const struct claim *claim, struct error *error);
 
-/* Gives back every job whose lease has run out; *count is how many. */
-int queue_reclaim(struct database *db, size_t *count, struct error *error);
+/* A GPU was lost under it, so that another one takes it. That is no attempt; but a job that has lost job_most_lost_gpus fails,
+ * so that it does not take all of them along. */
+int queue_give_back_lost(struct database *db, const struct claim *claim, const char *reason, struct error *error);
 
 #endif

@@ -8,20 +8,22 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* INSERT IGNORE would hide faults, and LAST_INSERT_ID(id) gives the row's id whether it is new or not. */
-static const struct statement PUT_WORKER = COMMAND(
-	"INSERT INTO workers (name, version, host, checks, instance, figures, started_at, seen_at) "
-	"VALUES (?, '" PODIUM_VERSION "', ?, ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)) "
-	"ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), version = VALUES(version), host = VALUES(host), checks = VALUES(checks), "
-	"instance = VALUES(instance), figures = VALUES(figures), started_at = VALUES(started_at), seen_at = VALUES(seen_at)");
+/* An entry that is there is changed, else made. INSERT ... ON DUPLICATE KEY UPDATE would need the right to change keys, with which
+ * a worker of few rights (sql/worker_rights.sql) could move rows of another. */
+static const struct statement CHANGE_WORKER = COMMAND(
+	"UPDATE workers SET version = '" PODIUM_VERSION "', protocol = ?, host = ?, checks = ?, instance = ?, figures = ?, started_at = UTC_TIMESTAMP(3), "
+	"seen_at = UTC_TIMESTAMP(3) WHERE name = ?");
+static const struct statement ADD_WORKER = COMMAND(
+	"INSERT INTO workers (version, protocol, host, checks, instance, figures, started_at, seen_at, name) "
+	"VALUES ('" PODIUM_VERSION "', ?, ?, ?, ?, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3), ?)");
 /* A device that works is in no quarantine any more; one that is gone stays there, so that people see where it is. */
 static const struct statement FORGET_GPUS = COMMAND("DELETE FROM gpus WHERE worker_id = ? AND quarantined_at IS NULL");
-static const struct statement PUT_GPU = COMMAND(
-	"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
-	"VALUES (?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(3)) "
-	"ON DUPLICATE KEY UPDATE model = VALUES(model), product = VALUES(product), memory_bytes = VALUES(memory_bytes), "
-	"driver = VALUES(driver), compute_capability = VALUES(compute_capability), seen_at = VALUES(seen_at), "
-	"quarantined_at = NULL, quarantine_reason = NULL");
+static const struct statement CHANGE_GPU = COMMAND(
+	"UPDATE gpus SET model = ?, product = ?, memory_bytes = ?, driver = ?, compute_capability = ?, seen_at = UTC_TIMESTAMP(3), "
+	"quarantined_at = NULL, quarantine_reason = NULL WHERE worker_id = ? AND uuid = ?");
+static const struct statement ADD_GPU = COMMAND(
+	"INSERT INTO gpus (model, product, memory_bytes, driver, compute_capability, seen_at, worker_id, uuid) "
+	"VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3), ?, ?)");
 
 struct entry { int64_t id, instance, database_ms; };
 static const struct column ENTRY_COLUMNS[] = {
@@ -45,19 +47,43 @@ static char *host_facts(const struct tools *tools)
 	return text;
 }
 
+static int put_worker(struct database *db, const struct statement *statement, const struct registration *registration, const char *host,
+	const char *figures, struct error *error)
+{
+	return database_execute(db, statement, error, "ississ", registration->protocol, host, registration->checks, registration->instance,
+		figures, registration->name);
+}
+
+/* Another process of the name may be making the entry at the same moment. */
+static int write_worker(struct database *db, const struct registration *registration, struct error *error)
+{
+	cleanup_free char *host = host_facts(registration->tools), *figures = figures_json();
+	int rc = put_worker(db, &CHANGE_WORKER, registration, host, figures, error);
+	if (!rc && !database_affected(db))
+		rc = put_worker(db, &ADD_WORKER, registration, host, figures, error);
+	return rc == ERROR_CONFLICT ? put_worker(db, &CHANGE_WORKER, registration, host, figures, error) : rc;
+}
+
+static int put_gpu(struct database *db, const struct statement *statement, int64_t worker_id, const struct device *device, struct error *error)
+{
+	return database_execute(db, statement, error, "ssissis", device->model, device->product, device->memory_bytes, device->driver,
+		device->compute_capability, worker_id, device->uuid);
+}
+
 static int write_body(struct database *db, void *context, struct error *error)
 {
 	const struct registration *registration = context;
-	cleanup_free char *host = host_facts(registration->tools), *figures = figures_json();
-	int rc = database_execute(db, &PUT_WORKER, error, "sssis", registration->name, host, registration->checks, registration->instance,
-		figures);
-	int64_t id = (int64_t)database_insert_id(db);
+	cleanup_arena struct arena *arena = arena_new();
+	struct entry entry;
+	int rc = write_worker(db, registration, error);
 	if (!rc)
-		rc = database_execute(db, &FORGET_GPUS, error, "i", id);
+		rc = database_row(db, arena, &ENTRY, &entry, error, "s", registration->name);
+	if (!rc)
+		rc = database_execute(db, &FORGET_GPUS, error, "i", entry.id);
 	for (size_t i = 0; i < registration->device_count && !rc; i++) {
-		const struct device *device = &registration->devices[i];
-		rc = database_execute(db, &PUT_GPU, error, "isssiss", id, device->uuid, device->model, device->product,
-			device->memory_bytes, device->driver, device->compute_capability);
+		rc = put_gpu(db, &CHANGE_GPU, entry.id, &registration->devices[i], error);
+		if (!rc && !database_affected(db))
+			rc = put_gpu(db, &ADD_GPU, entry.id, &registration->devices[i], error);
 	}
 	return rc;
 }

@@ -13,6 +13,7 @@ struct registration {
 	size_t device_count;
 	const struct tools *tools;
 	const char *checks;      /* what podium-run found on the host, as JSON; NULL: it did not look */
+	int64_t protocol;        /* this program's number (sql/schema.h) */
 	int64_t instance;        /* a random number that tells this process from another one of its name */
 };
 

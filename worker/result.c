@@ -1,14 +1,8 @@
 #include "worker/result.h"
 
-#include "lib/job_count.h"
 #include "lib/log.h"
-#include "lib/ranking.h"
-#include "lib/review.h"
 #include "lib/scope.h"
 #include "lib/text.h"
-#include "lib/verdict.h"
-#include "lib/wait.h"
-#include "lib/webhook_event.h"
 #include "worker/figures.h"
 
 #include <math.h>
@@ -57,9 +51,6 @@ static const struct statement PUT_ARTIFACT = COMMAND(
 static const struct statement PUT_PART = COMMAND(
 	"INSERT INTO artifact_parts (artifact_id, part, content) "
 	"SELECT a.id, ?, ? FROM artifacts a JOIN stages t ON t.id = a.stage_id WHERE t.job_id = ? AND t.position = ? AND a.name = ?");
-static const struct statement FINISH = COMMAND(
-	"UPDATE jobs SET state = ?, verdict = ?, reason = ?, score_ns = ?, score_err_ns = ?, engine = ?, engine_reason = ?, held_reason = ?, "
-	"held_at = IF(? IS NULL, NULL, UTC_TIMESTAMP(3)), released_by = NULL, progress = '', lease_expires = NULL, finished_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
 /* ---- members of an event ---- */
 
@@ -238,38 +229,15 @@ static int write_stage_end(const struct writing *to, const json_t *event, struct
 		bytes_of(event, "peak_device_bytes"), to->claim->job_id, integer_of(event, "position"));
 }
 
-/* A comparison that has passed without saying what came of it, which podium-run never does, has come to nothing. */
-static int write_ratio(const struct writing *to, const json_t *event, struct error *error)
-{
-	struct ranking_ratio ratio = { real_of(event, "ratio"), real_of(event, "ratio_low"), real_of(event, "ratio_high") };
-	bool is_there = ratio.low > 0 && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high && isfinite(ratio.high);
-	bool has_passed = verdict_from_name(text_of(event, "verdict")) == VERDICT_PASSED;
-	return has_passed && is_there ? ranking_compare(to->db, to->arena, to->claim->job_id, &ratio, error) : 0;
-}
-
-/* Written when all cases are there, so that their times can be looked at. */
+/* The last event: all cases are there by then, so that their times can be looked at. */
 static int write_verdict(const struct writing *to, const json_t *event, struct error *error)
 {
-	bool is_rejudged = to->claim->rejudged_id != SQL_NULL_INTEGER;
-	bool is_comparison = to->claim->submission_id == SQL_NULL_INTEGER && !is_rejudged;
-	const char *verdict = text_of(event, "verdict"), *reason = text_of(event, "reason"), *objection = NULL;
-	double score_ns = is_comparison ? NAN : real_of(event, "score_ns");
-	bool failed = verdict_from_name(verdict) == VERDICT_INTERNAL_ERROR;
-	const char *engine = json_string_value(json_object_get(event, "engine"));
-	int rc = isnan(score_ns) ? 0 : review_objection(to->db, to->arena, to->claim->job_id, engine, &objection, error);
-	if (!rc)
-		rc = database_execute(to->db, &FINISH, error, "sssddssssi", failed ? "failed" : "done", verdict, reason, score_ns,
-			real_of(event, "score_err_ns"), engine, sentence_of(to->arena, event, "engine_reason"), objection, objection,
-			to->claim->job_id);
-	if (!rc && !failed)
-		rc = wait_keep(to->db, to->arena, to->claim->job_id, error);
-	if (!rc && is_comparison)
-		rc = write_ratio(to, event, error);
-	if (!rc && !is_comparison && !is_rejudged)
-		rc = webhook_tell_job(to->db, to->claim->job_id, error);
-	if (!rc && !isnan(score_ns) && !objection && !is_rejudged)
-		rc = ranking_insert(to->db, to->arena, to->claim->job_id, error);
-	return rc ? rc : job_count_end(to->db, to->claim->job_id, error);
+	return queue_end(to->db, to->claim, (struct ending){
+		.kind = ENDING_VERDICT, .verdict = text_of(event, "verdict"), .reason = text_of(event, "reason"),
+		.engine = json_string_value(json_object_get(event, "engine")), .engine_reason = sentence_of(to->arena, event, "engine_reason"),
+		.score_ns = real_of(event, "score_ns"), .score_err_ns = real_of(event, "score_err_ns"), .ratio = real_of(event, "ratio"),
+		.ratio_low = real_of(event, "ratio_low"), .ratio_high = real_of(event, "ratio_high"),
+	}, error);
 }
 
 static const struct kind {

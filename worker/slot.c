@@ -1,10 +1,10 @@
 #include "worker/slot.h"
 
 #include "lib/clock.h"
+#include "lib/contact.h"
 #include "lib/job_message.h"
 #include "lib/log.h"
 #include "lib/scope.h"
-#include "worker/contact.h"
 #include "worker/figures.h"
 #include "worker/result.h"
 #include "worker/room.h"
@@ -211,7 +211,7 @@ static int write_fault(struct run *run, struct error *error)
 
 static int write_loss(struct run *run, struct error *error)
 {
-	return quarantine_give_back(run->slot->db, &run->result.claim, run->loss.text, error);
+	return queue_give_back_lost(run->slot->db, &run->result.claim, run->loss.text, error);
 }
 
 static void finish_run(struct run *run)
@@ -401,7 +401,7 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	figures_add(FIGURE_CLAIMS, 1);
 	log_info("The job is claimed, attempt %lld.", (long long)claim->attempt);
 	struct assignment assignment = {0};
-	int rc = assignment_read(slot->db, arena, claim, slot->device, slot->tools, &assignment, &run.fault);
+	int rc = assignment_read(slot->db, arena, slot->cache, claim, slot->device, slot->tools, &assignment, &run.fault);
 	if (!rc && assignment.gpu_count > 1)
 		rc = take_devices(&run, &assignment, &run.fault);
 	bool goes_on = !rc && !run.is_lost && !run.is_released;
@@ -464,7 +464,8 @@ static void claim_and_run(struct slot *slot)
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error = {0};
 	struct claim claim;
-	const struct claimant claimant = { slot->config->worker_name, slot->device->model, slot->device->uuid, slot->config->lease_ms };
+	const struct claimant claimant = { slot->config->worker_name, slot->device->model, slot->device->uuid, slot->config->lease_ms,
+		slot->hands_in };
 	int rc = queue_claim(slot->db, arena, &claimant, &claim, &error);
 	if (!rc || rc == ERROR_NOT_FOUND)
 		note_success(slot);

@@ -20,6 +20,8 @@ struct slot {
 	const struct device *all; size_t all_count; /* the worker's, for jobs that want several */
 	const struct tools *tools;
 	const char *runner_program;
+	struct cache *cache;        /* the worker's */
+	bool hands_in;              /* podium-web ends our jobs (lib/ending.h) */
 	int stop;                   /* readable when the worker is to stop; never read by the slot */
 	int drain;                  /* readable when the slot is to end what it runs, and to take nothing more; likewise */
 

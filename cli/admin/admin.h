@@ -29,6 +29,7 @@ admin_command quota_show_command, quota_set_command;    /* quota.c */
 admin_command doctor_command;                          /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command,
 	worker_quarantine_command, worker_resume_command;  /* worker.c */
+admin_command worker_invite_command, worker_revoke_command, worker_accounts_command; /* worker_account.c */
 admin_command gpu_list_command, gpu_release_command, port_free_command, healthy_command; /* host.c */
 
 /* Prints the error's sentence on stderr and returns admin_failed. */
@@ -42,9 +43,10 @@ struct database *admin_open(const struct config *config, struct error *error);
 
 /* The database of the settings, or NULL after a complaint. */
 struct database *admin_connect(void);
+struct database *admin_connect_to(struct config *config); /* the same, and the settings */
 
 /* Brings the tables up to date and says what it did. */
-int migrate(struct database *db, struct error *error);
+int migrate(struct database *db, const char *name, struct error *error);
 
 /* Who the audit log says it was. */
 extern const struct actor admin_actor;

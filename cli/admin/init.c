@@ -358,7 +358,7 @@ static int settle(struct init *init, struct error *error)
 	cleanup_database struct database *db = admin_open(&init->config, error);
 	if (!db)
 		return error->code;
-	rc = migrate(db, error);
+	rc = migrate(db, init->config.database_name, error);
 	return rc ? rc : settle_admin(init, db, error);
 }
 

@@ -68,6 +68,11 @@ static const struct command {
 	{ "worker pause", "WORKER [DEVICE]", worker_pause_command, "the same, and queue again what it runs" },
 	{ "worker quarantine", "WORKER DEVICE REASON", worker_quarantine_command, "pause a device that is not to be trusted, and say why, in one line" },
 	{ "worker resume", "WORKER [DEVICE]", worker_resume_command, "let it take jobs again" },
+	{ "worker invite", "NAME [--at HOST[:PORT]] [--ca FILE] [--hours HOURS]", worker_invite_command,
+		"print what makes another host the worker NAME: it is used once, with `podium-worker register`, and within HOURS [24];\n"
+		"      HOST is the database's as that host reaches it, FILE has the certificate that signs the database's" },
+	{ "worker accounts", "", worker_accounts_command, "list the hosts that were invited and have registered" },
+	{ "worker revoke", "NAME", worker_revoke_command, "take all rights away from such a host, at once; what it runs is queued again" },
 	{ "gpu list", "", gpu_list_command, "list the devices that workers offer now, and those in quarantine; fails when none is offered" },
 	{ "gpu release", "UUID", gpu_release_command, "end the quarantine of a device that had stopped working" },
 	{ "port-free", "PORT", port_free_command, "succeed if a server may listen on 127.0.0.1:PORT" },
@@ -112,18 +117,23 @@ struct database *admin_open(const struct config *config, struct error *error)
 	return db;
 }
 
-struct database *admin_connect(void)
+struct database *admin_connect_to(struct config *config)
 {
-	struct config config;
 	struct error error = {0};
-	int rc = config_load(&config, &error);
-	config.database_timeout_s = 0; /* a migration takes as long as its tables are large */
-	struct database *db = rc ? NULL : admin_open(&config, &error);
+	int rc = config_load(config, &error);
+	config->database_timeout_s = 0; /* a migration takes as long as its tables are large */
+	struct database *db = rc ? NULL : admin_open(config, &error);
 	if (!db)
 		admin_complain(&error);
 	if (!db && config_is_withheld())
 		fprintf(stderr, "podium-admin: %s is not for you to read, so what stands in it is not known here; try sudo.\n", config_default_file);
 	return db;
+}
+
+struct database *admin_connect(void)
+{
+	struct config config;
+	return admin_connect_to(&config);
 }
 
 int admin_usage(const char *name)

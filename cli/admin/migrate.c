@@ -4,6 +4,7 @@
 #include "cli/admin/dump.h"
 #include "lib/scope.h"
 #include "sql/migrations.h"
+#include "sql/rights.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ int64_t migrate_newest(void)
 	return version_of(&migrations[migration_count - 1]);
 }
 
-int migrate(struct database *db, struct error *error)
+int migrate(struct database *db, const char *name, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	int rc = schema_lock(db, error);
@@ -101,6 +102,8 @@ int migrate(struct database *db, struct error *error)
 	for (size_t i = rc ? migration_count : count; !rc && i < migration_count; i++)
 		rc = apply(db, &migrations[i], error);
 	if (!rc)
+		rc = rights_renew(db, name, error);
+	if (!rc)
 		admin_say("The database is at version %lld.", (long long)migrate_newest());
 	return rc;
 }
@@ -110,9 +113,10 @@ int migrate_command(int argc, char **argv)
 	(void)argv;
 	if (argc != 1)
 		return admin_usage("migrate");
-	cleanup_database struct database *db = admin_connect();
+	struct config config;
+	cleanup_database struct database *db = admin_connect_to(&config);
 	struct error error = {0};
 	if (!db)
 		return admin_failed;
-	return restoring_check(db, &error) || migrate(db, &error) ? admin_complain(&error) : admin_done;
+	return restoring_check(db, &error) || migrate(db, config.database_name, &error) ? admin_complain(&error) : admin_done;
 }

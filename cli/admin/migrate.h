@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Applies what is missing, one file after the other, and says it; holds schema_lock(). */
-int migrate(struct database *db, struct error *error);
+int migrate(struct database *db, const char *name, struct error *error);
 
 /* The last version that this program knows. */
 int64_t migrate_newest(void);

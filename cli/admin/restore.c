@@ -244,7 +244,7 @@ static int load(struct database *db, const struct config *config, const struct w
 	if (!rc)
 		rc = compare(db, config, manifest, error);
 	if (!rc)
-		rc = migrate(db, error);
+		rc = migrate(db, config->database_name, error);
 	return rc;
 }
 
@@ -320,7 +320,7 @@ int restore_command(int argc, char **argv)
 
 /* ---- restored ---- */
 
-static int finish(struct database *db, bool keeps_sessions, struct error *error)
+static int finish(struct database *db, const struct config *config, bool keeps_sessions, struct error *error)
 {
 	int rc = schema_lock(db, error);
 	if (!rc)
@@ -328,7 +328,7 @@ static int finish(struct database *db, bool keeps_sessions, struct error *error)
 	if (!rc)
 		rc = check_alone(db, error);
 	if (!rc)
-		rc = migrate(db, error);
+		rc = migrate(db, config->database_name, error);
 	return rc ? rc : settle(db, keeps_sessions, "By other means than podium-admin restore.", error);
 }
 
@@ -338,10 +338,11 @@ int restored_command(int argc, char **argv)
 	struct error error = {0};
 	if (read_words(argc, argv, &wanted) || wanted.file || wanted.replace)
 		return admin_usage("restored");
-	cleanup_database struct database *db = admin_connect();
+	struct config config;
+	cleanup_database struct database *db = admin_connect_to(&config);
 	if (!db)
 		return admin_failed;
-	if (finish(db, wanted.keeps_sessions, &error))
+	if (finish(db, &config, wanted.keeps_sessions, &error))
 		return admin_complain(&error);
 	admin_say("No worker of before is believed any more, and new numbers are higher than any that it knows.%s",
 		wanted.keeps_sessions ? "" : " Everybody has to log in again.");

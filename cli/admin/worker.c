@@ -9,7 +9,7 @@ static void say_device(const struct fleet_device *device)
 {
 	enum pause pause = (enum pause)(device->worker_pause > device->device_pause ? device->worker_pause : device->device_pause);
 	bool runs = device->submission_id != SQL_NULL_INTEGER;
-	const char *state = fleet_state(device->online == 1, pause, runs);
+	const char *state = device->online == 1 && device->is_too_old == 1 ? "too old" : fleet_state(device->online == 1, pause, runs);
 	if (!device->uuid)
 		admin_say("%-24s %-9s no device", device->worker, state);
 	else if (device->rival_id != SQL_NULL_INTEGER)

@@ -249,18 +249,24 @@ def a_worker_waits_for_a_database_that_is_older_than_it():
 
 
 @test
-def a_worker_leaves_a_database_that_is_newer_than_it():
+def a_worker_that_has_become_too_old_ends_its_job_and_takes_no_other():
 	one = worker()
 	held = Testing(one)
-	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32))")
-	equal(one.process.wait(60), 1)
-	contains(log_of(one), "The database is at version 9999")
-	equal(job(held.number, "state, attempt"), ["queued", "0"])
-	late = Worker()
-	equal(late.process.wait(60), 1)
-	contains(log_of(late), "use the Podium that the database belongs to")
-	sql("DELETE FROM schema_migrations WHERE version = 9999")
-	sql(f"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = {held.number})")
+	sql("INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_later', REPEAT('x', 32)); UPDATE compatibility SET oldest_program = 9999")
+	one.says("The database is at version 9999 and takes programs from version 9999 on")
+	held.let_go()
+	ends(held.number, one)
+	check_job(held.number)
+	left = submit(RIGHT)
+	late = Worker("late")
+	late.says("Until then it takes no jobs")
+	late.says("is ready")
+	time.sleep(1)
+	equal(job(left, "state, attempt"), ["queued", "0"])
+	sql("DELETE FROM schema_migrations WHERE version = 9999; UPDATE compatibility SET oldest_program = 21")
+	ends(left, one, late)
+	check_job(left)
+	end(one, late)
 
 
 # ---- two of one name ----

@@ -1,5 +1,5 @@
 /* When leases that have run out may be taken away: only when the database has answered for a whole lease. */
-#include "worker/contact.h"
+#include "lib/contact.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

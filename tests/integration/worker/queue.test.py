@@ -238,7 +238,7 @@ def examined(model, device="GPU-0"):
 	sql("TRUNCATE mysql.slow_log; SET GLOBAL slow_query_log = 1; SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0")
 	claimed = claim(1, "one", model, device)
 	sql("SET GLOBAL slow_query_log = 0; SET GLOBAL long_query_time = 10")
-	rows = sql("SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE sql_text LIKE '%jobs%' AND sql_text NOT LIKE '%slow_log%'")
+	rows = sql("SELECT rows_examined, REPLACE(LEFT(sql_text, 60), '\\n', ' ') FROM mysql.slow_log WHERE sql_text REGEXP 'jobs|queue_' AND sql_text NOT LIKE '%slow_log%'")
 	if len(rows) < 3:
 		raise AssertionError(f"only {rows} was logged")
 	return claimed, sorted(((int(row[0]), row[1]) for row in rows), reverse=True)

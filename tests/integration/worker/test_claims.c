@@ -67,7 +67,7 @@ static int plain_body(struct database *db, void *context, struct error *error)
 static int claim_once(const struct racer *racer, struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const struct claimant claimant = { racer->worker, racer->model, racer->device, lease_ms };
+	const struct claimant claimant = { racer->worker, racer->model, racer->device, lease_ms, false };
 	struct claim claim;
 	struct plain plain = { arena, &claimant, &claim };
 	double began = clock_us();

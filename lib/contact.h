@@ -1,7 +1,7 @@
 /* For how long the database has answered without a gap. A lease counts only such time: when the database was away, or its
  * clock was set, every worker gets a whole lease to say that it is still at its job before anybody takes the job away. */
-#ifndef PODIUM_WORKER_CONTACT_H
-#define PODIUM_WORKER_CONTACT_H
+#ifndef PODIUM_LIB_CONTACT_H
+#define PODIUM_LIB_CONTACT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "worker/contact.h"
+#include "lib/contact.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""What the database's user of a worker host may do, and above all what not, whatever it tries; and that this suffices for its work.
+podium-web, which ends its jobs, runs beside it."""
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from tap import contains, equal, lacks, run, test  # noqa: E402
+from hosts import database, make_host, settings_of  # noqa: E402
+from workers import BUILD, SLOW, Worker, admin, close, job, load_task, running, scratch, sql, submit, until, wait_for  # noqa: E402
+
+hosts = {}
+web = host = None
+
+
+def start_web():
+	global web
+	web = subprocess.Popen([BUILD / "podium-web"], env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")},
+		stdin=subprocess.DEVNULL, stderr=open(scratch / "web.log", "ab"), start_new_session=True)
+	until(lambda: (scratch / "web.sock").exists())
+
+
+def stop_web():
+	web.terminate()
+	equal(web.wait(30), 0)
+
+
+def host_worker(name="host", **settings):
+	"""A podium-worker with nothing but the settings of its registration."""
+	path = hosts.get(name) or hosts.setdefault(name, make_host(name))
+	own = {"PODIUM_CONFIG": str(path), **settings}
+	database.environment, whole = {key: value for key, value in database.environment.items() if not key.startswith("PODIUM_DATABASE")}, database.environment
+	try:
+		return Worker(name, **own)
+	finally:
+		database.environment = whole
+
+
+def tries(statements, name="host"):
+	"""As the host's user: what it gets to see, and the errors."""
+	return database.client_as(settings_of(hosts[name]), statements, force=True)
+
+
+def refuses(statements, name="host"):
+	out, errors = tries(statements, name)
+	equal(out, "")
+	count = len([one for one in statements.split(";\n") if one.strip()])
+	equal(len(re.findall(r"^ERROR ", errors, re.MULTILINE)), count)
+	return errors
+
+
+# ---- it suffices ----
+
+@test
+def a_host_with_these_rights_alone_runs_jobs_and_they_are_ranked():
+	global host
+	start_web()
+	host = host_worker()
+	host.says("is ready")
+	first, second = submit(user=1), submit("def custom_kernel(data):\n    return data + 0\n", user=2)
+	for number in (first, second):
+		wait_for(number)
+		equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "host"])
+	equal(sql("SELECT job_id, position FROM ranking ORDER BY position"), [[str(first), "1"], [str(second), "2"]])
+	assert sql(f"SELECT COUNT(*) FROM measurements m JOIN stages t ON t.id = m.stage_id WHERE t.job_id = {first}") != [["0"]]
+	equal(job(first, "environment IS NULL, score_ns"), ["0", "2000000"])
+	equal(sql("SELECT COUNT(*) FROM endings"), [["0"]])
+	lacks(host.log.read_text(), "denied")
+
+
+@test
+def it_stops_what_it_may_no_longer_have():
+	number = submit(SLOW)
+	running(number)
+	admin("worker", "pause", "host")
+	until(lambda: job(number) == "queued")
+	admin("worker", "resume", "host")
+	running(number)
+	sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE id = {number}")
+	until(lambda: job(number, "lease_expires IS NULL") == "1")
+
+
+@test
+def a_result_waits_for_podium_web_and_nobody_takes_the_job_meanwhile():
+	stop_web()
+	with Worker("bystander", PODIUM_LEASE_MS="1000", PODIUM_WORKER_RUNNER="/bin/true") as bystander:
+		admin("worker", "drain", "bystander")
+		number = submit()
+		until(lambda: sql("SELECT COUNT(*) FROM endings") == [["1"]])
+		sql(f"UPDATE jobs SET lease_expires = UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE WHERE id = {number}")
+		time.sleep(3)
+		equal(sql("SELECT seen_at > started_at + INTERVAL 2 SECOND FROM workers WHERE name = 'bystander'"), [["1"]])
+		equal(job(number, "state, attempt"), ["running", "1"])
+		start_web()
+		wait_for(number)
+		equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "host"])
+		lacks(bystander.log.read_text(), "stopped answering")
+
+
+@test
+def a_job_that_it_cannot_run_is_tried_again_and_fails_in_the_end():
+	definition = sql("SELECT HEX(definition) FROM task_versions")[0][0]
+	sql("UPDATE task_versions SET definition = '{}'")
+	number = submit()
+	time.sleep(3)
+	wait_for(number, "failed")
+	contains(job(number, "reason"), "It was tried 3 times.")
+	sql(f"UPDATE task_versions SET definition = UNHEX('{definition}')")
+
+
+@test
+def it_gives_back_what_it_runs_when_it_stops():
+	number = submit(SLOW)
+	running(number)
+	equal(host.end(), 0)
+	until(lambda: job(number) == "queued")
+	equal(job(number, "attempt"), "0")
+	equal(sql(f"SELECT COUNT(*) FROM stages WHERE job_id = {number}"), [["0"]])
+	sql(f"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = {number})")
+
+
+@test
+def a_job_under_which_gpus_are_lost_goes_to_others_and_fails_at_the_third():
+	number = submit()
+	for lost in (1, 2, 3):
+		sql(f"UPDATE jobs SET state = 'running', fence = fence + 1, attempt = 1, lease_owner = 'host' WHERE id = {number};"
+			f"INSERT INTO endings (job_id, fence, kind, reason) SELECT id, fence, 'loss', 'the GPU has fallen off the bus.' FROM jobs WHERE id = {number}")
+		until(lambda: job(number) != "running")
+		equal(job(number, "state, lost_gpus, attempt"), ["queued" if lost < 3 else "failed", str(lost), "0" if lost < 3 else "1"])
+	contains(job(number, "reason"), "GPUs stopped working 3 times")
+
+
+@test
+def what_is_handed_in_for_a_claim_that_is_over_counts_for_nothing():
+	number = submit()
+	sql(f"UPDATE jobs SET state = 'running', fence = 7, lease_owner = 'host', attempt = 1, lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
+		f"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine) VALUES ({number}, 6, 'verdict', '', 'passed', 1, 'custom')")
+	until(lambda: sql("SELECT COUNT(*) FROM endings") == [["0"]])
+	equal(job(number, "state, fence"), ["running", "7"])
+
+
+@test
+def a_verdict_that_cannot_be_is_a_fault_of_the_machine():
+	number = int(sql("SELECT id FROM jobs WHERE state = 'running'")[0][0])
+	for score in ("-5", "0", "NULL"):
+		verdict = "NULL" if score == "NULL" else "'passed'"
+		sql(f"UPDATE jobs SET state = 'running', fence = 7, attempt = 1 WHERE id = {number};"
+			f"INSERT INTO endings (job_id, fence, kind, reason, verdict, score_ns, engine, handed_in_at) VALUES ({number}, 7, 'verdict', '', {verdict}, {score}, 'custom', "
+			"UTC_TIMESTAMP(3) - INTERVAL 31 SECOND)")
+		until(lambda: job(number) == "queued")
+		contains(job(number, "reason"), "could not be stored")
+	sql(f"DELETE FROM submissions WHERE id = (SELECT submission_id FROM jobs WHERE id = {number})")
+
+
+# ---- and nothing beyond ----
+
+def world():
+	"""Two jobs that run: one is the host's, one another's; and one that waits. With all that is to be hidden."""
+	sql("DELETE FROM submissions; DELETE FROM ranking; INSERT IGNORE INTO users (id, name, password_hash) VALUES (50, 'victim', 'the-hash'), (51, 'rival', 'x')")
+	mine, other, waiting = submit("mine = 1\n", user=51), submit("secret_source = 42\n", user=50), submit("waiting_source = 43\n", user=50)
+	for number, owner in ((mine, "host"), (other, "elsewhere")):
+		sql(f"UPDATE jobs SET state = 'running', fence = 3, attempt = 1, lease_owner = '{owner}', lease_device = 'GPU-9', "
+			f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE id = {number};"
+			f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({number}, 0, 'test', '', '', 'said', '');"
+			"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES (LAST_INSERT_ID(), 0, 'seed: 1', 'passed', '');")
+	ranked = submit("ranked_source = 44\n", user=50)
+	sql(f"UPDATE jobs SET state = 'done', verdict = 'passed', score_ns = 100, lease_owner = 'host', finished_at = UTC_TIMESTAMP(3) WHERE id = {ranked}")
+	admin("ranking", "rebuild")
+	equal(sql("SELECT user_id, score_ns, position FROM ranking"), [["50", "100", "1"]])
+	return mine, other, waiting, ranked
+
+
+def everything():
+	"""Of what must not change by any of this."""
+	return sql("CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, workers, gpus, worker_accounts, compatibility, pauses, endings, "
+		"audit_log, schema_migrations")
+
+
+@test
+def it_cannot_read_passwords_sessions_tokens_or_anything_else_of_the_site():
+	tables = [row[0] for row in sql("SHOW FULL TABLES")]
+	assert len(tables) > 40, tables
+	errors = refuses("".join(f"SELECT * FROM podium.{table} LIMIT 1;\n" for table in tables))
+	equal(errors.count("denied"), len(tables))
+	refuses("SELECT password_hash FROM podium.users;\nSELECT token_hash FROM podium.sessions;\nSELECT token_hash FROM podium.api_tokens;\n"
+		"SELECT * FROM users;\nSELECT * FROM worker_self;\nSELECT * FROM mysql.global_priv;\nSELECT * FROM mysql.user;\nSHOW GRANTS FOR root@localhost;\n"
+		"SHOW CREATE VIEW jobs;\nSHOW CREATE VIEW worker_self;\nSELECT LOAD_FILE('/etc/passwd') FROM jobs INTO OUTFILE '/tmp/podium-rights';\n")
+	out, _ = tries("SHOW DATABASES; SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'podium'; SELECT COUNT(*) FROM information_schema.processlist "
+		"WHERE user <> SUBSTRING_INDEX(USER(), '@', 1)")
+	equal(out.split(), ["information_schema", "podium_worker", "0", "0"])
+
+
+@test
+def it_cannot_change_a_ranking_or_anything_beside_it():
+	world()
+	before = everything()
+	errors = refuses("UPDATE podium.ranking SET score_ns = 1;\nDELETE FROM podium.ranking;\nINSERT INTO podium.ranking SELECT * FROM podium.ranking;\n"
+		"UPDATE ranking SET score_ns = 1;\nUPDATE podium.records SET score_ns = 1;\nUPDATE podium.users SET role = 'admin';\n"
+		"INSERT INTO podium.sessions (token_hash, user_id, address, user_agent, expires_at) VALUES (REPEAT('x', 32), 1, '', '', NOW());\n"
+		"DELETE FROM podium.jobs;\nUPDATE podium.jobs SET score_ns = 1;\nDROP VIEW jobs;\nCREATE TABLE mine (a INT);\nALTER TABLE podium.jobs ADD x INT;\n"
+		"DROP DATABASE podium;\nCREATE USER mallory;\nGRANT ALL ON podium.* TO podium_worker;\nSET GLOBAL general_log = 1;\nCREATE OR REPLACE VIEW jobs AS SELECT 1;\n"
+		"DELETE FROM pauses;\nUPDATE compatibility SET oldest_program = 0;\nUPDATE schema_migrations SET version = 1;\nUPDATE worker_accounts SET name = 'x';\n"
+		"SET ROLE NONE; SELECT * FROM jobs;\n")
+	assert errors.count("denied") >= 18, errors
+	equal(everything(), before)
+
+
+@test
+def of_jobs_it_sees_and_writes_its_own_that_run():
+	mine, other, waiting, ranked = world()
+	out, _ = tries("SELECT id FROM jobs; SELECT job_id FROM assignments; SELECT job_id FROM stages; SELECT COUNT(*) FROM measurements; SELECT DISTINCT job_id FROM assignment_files")
+	equal(out.split(), [str(mine), str(mine), str(mine), "1", str(mine)])
+	equal(tries(f"SELECT source FROM assignments WHERE job_id IN ({mine}, {other}, {waiting}, {ranked})")[0], "mine = 1\\n\n")
+	equal(tries(f"SELECT COUNT(*) FROM assignments WHERE sha256 = UNHEX(SHA2('secret_source = 42\\n', 256))")[0], "0\n")
+	before = everything()
+	for number in (other, waiting, ranked):
+		equal(tries(f"UPDATE jobs SET progress = 'mine' WHERE id = {number}; DELETE FROM stages WHERE job_id = {number}; UPDATE stages SET stdout = 'x' WHERE job_id = {number};"
+			f"UPDATE measurements m JOIN stages t ON t.id = m.stage_id SET m.ratio = 2 WHERE t.job_id = {number}")[0], "")
+		refuses(f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({number}, 9, 'test', '', '', '', '');\n"
+			f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({number}, 3, 'verdict', 'passed', 1);\n"
+			f"INSERT INTO endings (job_id, fence, kind) VALUES ({number}, 4, 'release');\n")
+	equal(everything(), before)
+	tries(f"UPDATE jobs SET progress = 'test 1/2' WHERE id = {mine}")
+	equal(job(mine, "progress"), "test 1/2")
+
+
+@test
+def its_own_jobs_it_can_neither_end_nor_hand_on_by_itself():
+	mine, other, _, _ = world()
+	before = everything()
+	refuses("".join(f"UPDATE jobs SET {column} = {value} WHERE id = {mine};\n" for column, value in (("state", "'done'"), ("score_ns", "1"),
+		("lease_owner", "'elsewhere'"), ("fence", "99"), ("verdict", "'passed'"), ("attempt", "0"), ("submission_id", "1"), ("id", "99"))))
+	refuses(f"INSERT INTO endings (job_id, fence, kind, verdict, score_ns) VALUES ({mine}, 4, 'verdict', 'passed', 1);\nDELETE FROM jobs WHERE id = {mine};\n"
+		f"UPDATE endings SET fence = 4;\nDELETE FROM endings;\nSELECT * FROM endings;\n")
+	equal(everything(), before)
+
+
+@test
+def no_row_of_another_is_moved_by_a_key_that_it_shares():
+	mine, other, _, _ = world()
+	stage_of = lambda number: sql(f"SELECT id FROM stages WHERE job_id = {number}")[0][0]
+	before = everything()
+	columns = "(job_id, position, name, command, message, stdout, stderr)"
+	refuses(f"INSERT INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE stdout = 'moved';\n"
+		f"INSERT INTO stages (id, job_id, position, name, command, message, stdout, stderr) VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '') ON DUPLICATE KEY UPDATE stdout = 'x';\n"
+		f"REPLACE INTO stages (id, job_id, position, name, command, message, stdout, stderr) VALUES ({stage_of(other)}, {mine}, 5, 'test', '', '', '', '');\n"
+		f"REPLACE INTO stages {columns} VALUES ({other}, 0, 'test', '', '', '', '');\n"
+		f"UPDATE stages SET job_id = {other} WHERE job_id = {mine};\nUPDATE stages SET id = 1 WHERE job_id = {mine};\n"
+		f"INSERT INTO measurements (stage_id, case_index, spec, verdict, message) VALUES ({stage_of(other)}, 0, '', 'passed', '') ON DUPLICATE KEY UPDATE ratio = 2;\n"
+		f"UPDATE measurements SET stage_id = {stage_of(other)};\n"
+		"INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('elsewhere', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n"
+		"UPDATE workers SET name = 'elsewhere';\nINSERT INTO workers (id, name, version, host, started_at, seen_at) VALUES (1, 'host', 'x', '{}', NOW(), NOW());\n"
+		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) VALUES (99999, 'GPU-0', 'H200', '', 1, '', '', NOW());\n"
+		"INSERT INTO device_vitals (worker, uuid, minute, at, errors) VALUES ('elsewhere', 'GPU-0', 0, NOW(), 9);\n")
+	equal(everything(), before)
+
+
+@test
+def it_leases_what_waits_for_its_devices_and_nothing_else():
+	mine, other, waiting, _ = world()
+	sql("INSERT IGNORE INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability, seen_at) "
+		"SELECT id, 'GPU-7', 'H200', 'x', 1, 'd', '9.0', UTC_TIMESTAMP(3) FROM workers WHERE name = 'host'; UPDATE workers SET protocol = 9999 WHERE name = 'host'")
+	take = "CALL take_job('{}', {}, {});\n".format
+	ids = lambda *numbers: ", ".join(map(str, [*numbers, *[numbers[0]] * 16][:16]))
+	before = everything()
+	equal(tries(take("GPU-7", 30000, ids(waiting)) + take("GPU-8", 30000, ids(waiting)) + take("GPU-7", 30000, ids(other, mine)) + take("GPU-7", 30000, ids(0))), ("", ""))
+	equal(everything(), before)
+	cpu = sql("SELECT uuid FROM gpus JOIN workers ON id = worker_id WHERE name = 'host' AND model = 'CPU'")[0][0]
+	for hindrance, end in (("INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('host', '', 'drain', 'x')", "DELETE FROM pauses"),
+		("UPDATE compatibility SET oldest_program = 99999", "UPDATE compatibility SET oldest_program = 21"),
+		("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP(3)", "UPDATE gpus SET quarantined_at = NULL")):
+		sql(hindrance)
+		equal(tries(take(cpu, 30000, ids(waiting)) + take(cpu, 30000, ids(0))), ("", ""))
+		sql(end)
+	out, errors = tries(take(cpu, 10 ** 12, ids(other, waiting)))
+	equal((out.split("\t")[0], errors), (str(waiting), ""))
+	equal(job(waiting, "state, lease_owner, fence, attempt, lease_expires < UTC_TIMESTAMP(3) + INTERVAL 601 SECOND"), ["running", "host", "1", "1", "1"])
+	refuses("CALL register('" + "A" * 43 + "');\n")
+
+
+@test
+def one_host_s_password_is_of_no_use_for_the_name_of_another():
+	hosts["second"] = make_host("second")
+	mine, _, _, _ = world()
+	equal(tries("SELECT * FROM jobs; SELECT name FROM workers; SELECT * FROM gpus", "second"), ("", ""))
+	pretender = host_worker("second", PODIUM_WORKER_NAME="host")
+	equal(pretender.process.wait(60), 1)
+	contains(pretender.log.read_text(), "This host is registered as the worker second, so it cannot be host")
+	refuses("INSERT INTO workers (name, version, host, started_at, seen_at) VALUES ('host', 'x', '{}', NOW(), NOW()) ON DUPLICATE KEY UPDATE version = 'x';\n", "second")
+	refuses(f"INSERT INTO stages (job_id, position, name, command, message, stdout, stderr) VALUES ({mine}, 3, 'test', '', '', '', '');\n", "second")
+
+
+code = 1
+try:
+	admin("migrate")
+	load_task()
+	code = run()
+finally:
+	if web and web.poll() is None:
+		web.kill()
+	close()
+sys.exit(code)

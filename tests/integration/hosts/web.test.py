@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Two web hosts behind the front of docs/web-hosts.md: whatever one of them knows of a visitor, the other one knows."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, Page  # noqa: E402
+from instance import ROOT, free_port  # noqa: E402
+from programs import Program, make_token  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+from workers import BUILD, admin, close, database, load_task, scratch, sql, until  # noqa: E402
+
+PASSWORD = "a long password"
+processes = []
+SEARCH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+
+
+def start_nginx(folder, text):
+	for name in ("run", "log", "tmp"):
+		(folder / name).mkdir(parents=True, exist_ok=True)
+	(folder / "nginx.conf").write_text(text)
+	processes.append(subprocess.Popen(["nginx", "-p", folder, "-c", folder / "nginx.conf", "-e", folder / "log" / "nginx.log", "-g", "daemon off;"], env=SEARCH,
+		stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+	return processes[-1]
+
+
+class Host:
+	"""A web host: nginx.conf, filled in as docs/web-hosts.md says, and a podium-web."""
+
+	def __init__(self, name, front):
+		self.folder, self.port = scratch / name, free_port()
+		self.url = f"http://127.0.0.1:{self.port}"
+		text = (ROOT / "nginx.conf").read_text()
+		for word, value in (("@PORT@", str(self.port)), ("@VAR@", str(self.folder)), ("@ROOT@", str(ROOT)), ("@USER@", "user root;" if os.geteuid() == 0 else "")):
+			text = text.replace(word, value)
+		believes = re.search(r"set_real_ip_from 10\.0\.0\.1;\n\s*real_ip_header [^;]*;", GUIDE)[0].replace("10.0.0.1", "127.0.0.1")
+		start_nginx(self.folder, text.replace("http {", "http {\n" + believes, 1))
+		self.start(front)
+
+	def start(self, front):
+		self.web = subprocess.Popen([BUILD / "podium-web"], env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(self.folder / "run" / "web.sock"),
+			"PODIUM_PUBLIC_URL": front, "PODIUM_API_REQUESTS_PER_MINUTE": "40", "PODIUM_WEB_THREADS": "4"}, stdin=subprocess.DEVNULL,
+			stderr=open(self.folder / "web.log", "ab"))
+		processes.append(self.web)
+		until(lambda: answers(self.url))
+
+
+def answers(url):
+	try:
+		return Client(url).get("/healthz").status == 200
+	except OSError:
+		return False
+
+
+def start_front():
+	"""The guide's, without TLS."""
+	block = re.search(r"```nginx\n(upstream podium_hosts.*?)```", GUIDE, re.DOTALL)[1]
+	block = block.replace("web1.internal:8080", f"127.0.0.1:{one.port}").replace("web2.internal:8080", f"127.0.0.1:{two.port}")
+	block = block.replace("listen 443 ssl", f"listen 127.0.0.1:{front_port}").replace("server_name podium.example", "server_name _")
+	block = re.sub(r"\tssl_[^\n]*\n", "", block)
+	folder = scratch / "front"
+	temporary = "".join(f"{kind}_temp_path {folder}/tmp/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+	start_nginx(folder, f"{'user root;' if os.geteuid() == 0 else ''}\npid {folder}/run/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{block}}}\n")
+	until(lambda: answers(front))
+
+
+def visitor(url, like=None):
+	"""With the cookies of another one, whatever becomes of them."""
+	made = Client(url)
+	if like:
+		made.cookies = like.cookies
+	return made
+
+
+def member(name):
+	"""Signed in at the first host; and the same browser at the second."""
+	here = Client(one.url)
+	equal(here.post("/register", [("name", name), ("password", PASSWORD)]).status, 303)
+	return here, visitor(two.url, here)
+
+
+GUIDE = (ROOT / "docs" / "web-hosts.md").read_text()
+front_port = free_port()
+front = f"http://127.0.0.1:{front_port}"
+one = two = None
+
+
+@test
+def who_signs_in_at_one_host_posts_at_the_other():
+	here, there = member("ada")
+	contains(there.get("/account").words(), "ada")
+	page = Page()
+	page.feed(here.get("/leaderboard/small/submit").text)
+	answer = there.post("/leaderboard/small/submit", [("code", "def custom_kernel(data):\n    return data\n"), ("mode", "test"), ("gpu", "CPU")], csrf=page.csrf)
+	equal(answer.status, 303)
+	equal((here.get(answer.location).status, there.get(answer.location).status), (200, 200))
+	# Also before there is a session: the form comes from one, and is sent to the other.
+	stranger = Client(one.url)
+	page = Page()
+	page.feed(stranger.get("/login").text)
+	equal(visitor(two.url, stranger).post("/login", [("name", "ada"), ("password", PASSWORD)], csrf=page.csrf).status, 303)
+	contains(stranger.get("/account").words(), "ada")
+
+
+@test
+def a_form_of_somebody_else_is_refused_by_both():
+	here, there = member("bob")
+	other = Client(one.url)
+	for browser in (here, there):
+		equal(browser.post("/logout", csrf=other.csrf("/login")).status, 403)
+
+
+@test
+def who_signs_out_at_one_host_is_out_at_the_other():
+	here, there = member("carol")
+	kept = Client(two.url)
+	kept.cookies = dict(here.cookies)
+	equal(kept.get("/account").status, 200)
+	equal(here.post("/logout", form="/account").status, 303)
+	equal(kept.get("/account").status, 303)
+
+
+@test
+def a_ban_at_one_host_ends_the_session_and_the_tokens_at_the_other_at_once():
+	here, there = member("mallory")
+	token = make_token(here, "mine", "read")
+	equal(Program(two.url, token).ask("GET", "/api/v1/me").status, 200)
+	boss = Client(one.url)
+	equal(boss.post("/login", [("name", "boss"), ("password", PASSWORD)]).status, 303)
+	equal(there.get("/account").status, 200)
+	equal(boss.post("/admin/users/mallory/ban", [("name", "mallory")]).status, 303)
+	equal(there.get("/account").status, 303)
+	equal(Program(two.url, token).ask("GET", "/api/v1/me").status, 401)
+
+
+@test
+def wrong_passwords_count_together():
+	member("dave")
+	statuses = [Client((one, two)[number % 2].url).post("/login", [("name", "dave"), ("password", "wrong one")]).status for number in range(11)]
+	equal(statuses, [422] * 10 + [429])
+	equal(Client(one.url).post("/login", [("name", "dave"), ("password", PASSWORD)]).status, 429)
+
+
+@test
+def requests_of_a_token_count_together_within_a_second():
+	here, _ = member("eve")
+	token = make_token(here, "mine", "read")
+	if time.time() % 60 > 35:
+		time.sleep(60 - time.time() % 60)  # the minute of the clock is not to end meanwhile
+	equal([Program(host.url, token).ask("GET", "/api/v1/me").status for host in [one] * 25 + [two] * 2], [200] * 27)
+	time.sleep(2.5)
+	statuses = [Program(two.url, token).ask("GET", "/api/v1/me").status for _ in range(25)]
+	assert statuses.count(200) == 13 and statuses[-1] == 429, statuses
+	Program(one.url, token).ask("GET", "/api/v1/me")  # a host learns of the others when it has something to tell
+	time.sleep(2.5)
+	equal(Program(one.url, token).ask("GET", "/api/v1/me").status, 429)
+
+
+@test
+def a_key_makes_one_submission_wherever_it_is_sent():
+	here, _ = member("frank")
+	token = make_token(here, "mine", "read", "submit")
+	send = lambda host: Program(host.url, token).ask("POST", "/api/v1/leaderboards/small/submissions", {"code": "pass\n", "mode": "test"}, {"Idempotency-Key": "sent-twice"})
+	first, again = send(one), send(two)
+	equal((first.status, again.status, again.json.get("id")), (201, 201, first.json.get("id", first.text)))
+	equal(again.headers["Idempotency-Replayed"], "true")
+
+
+@test
+def a_terminal_is_signed_in_whichever_host_it_asks():
+	here, there = member("grace")
+	asked = Program(one.url).ask("POST", "/api/v1/device/code", {"name": "my box", "scopes": ["read"]}).json
+	page = there.get("/device?code=" + asked["user_code"])
+	equal(page.status, 200)
+	until(lambda: sql("SELECT COUNT(*) FROM terminals") == [["1"]])
+	waits = Program(two.url).ask("POST", "/api/v1/device/token", {"device_code": asked["device_code"]})
+	contains(waits.text, "authorization_pending")
+
+
+@test
+def what_admins_say_at_one_host_stands_at_the_other_within_two_seconds():
+	boss = Client(one.url)
+	boss.post("/login", [("name", "boss"), ("password", PASSWORD)])
+	lacks(Client(two.url).get("/").text, "The hall closes at six.")
+	equal(boss.post("/admin/announcements", [("action", "make"), ("confirm", "yes"), ("text", "The hall closes at six."), ("leaderboard", ""), ("from", ""), ("until", "")],
+		form="/account").status, 303)
+	time.sleep(2.1)
+	contains(Client(two.url).get("/").text, "The hall closes at six.")
+
+
+@test
+def visitors_of_the_front_reach_both_under_their_own_address():
+	browser = Client(front)
+	equal(browser.post("/login", [("name", "ada"), ("password", PASSWORD)]).status, 303)
+	for _ in range(6):
+		equal(browser.get("/account").status, 200)
+	for host in (one, two):
+		until(lambda: '"GET /account' in (host.folder / "log" / "nginx-access.log").read_text())
+	equal(browser.request("GET", "/account", headers={"X-Forwarded-For": "192.0.2.9"}).status, 200)
+	browser.post("/login", [("name", "nobody"), ("password", "wrong")], headers={"X-Forwarded-For": "192.0.2.9"})
+	equal(sql("SELECT COUNT(*) FROM rate_limits WHERE subject LIKE '%192.0.2.9%'"), [["0"]])
+
+
+@test
+def the_site_stays_up_while_one_host_is_stopped_and_brought_back():
+	browser = Client(front)
+	equal(browser.post("/login", [("name", "ada"), ("password", PASSWORD)]).status, 303)
+	one.web.terminate()
+	statuses = []
+	end = time.time() + 1.5
+	while time.time() < end:
+		statuses.append(browser.get("/account").status)
+		time.sleep(0.02)
+	equal(one.web.wait(30), 0)
+	one.start(front)
+	statuses += [browser.get("/account").status for _ in range(10)]
+	equal(set(statuses), {200})
+
+
+code = 1
+try:
+	admin("migrate")
+	load_task()
+	one, two = Host("one", front), Host("two", front)
+	start_front()
+	Client(one.url).post("/register", [("name", "boss"), ("password", PASSWORD)])
+	sql("UPDATE users SET role = 'admin' WHERE name = 'boss'")
+	code = run()
+finally:
+	for process in processes:
+		if process.poll() is None:
+			process.terminate()
+			process.wait(30)
+	close()
+sys.exit(code)

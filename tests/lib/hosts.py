@@ -1,0 +1,164 @@
+"""A MariaDB that is reached over TCP and TLS, with certificates that the test makes, and hosts that are workers of it."""
+import os
+import pathlib
+import random
+import re
+import socket
+import subprocess
+import threading
+
+import mariadb
+
+certificates = None
+
+
+def free_port():
+	while True:
+		with socket.socket() as probe:
+			try:
+				port = random.randrange(20000, 32000)
+				probe.bind(("127.0.0.1", port))
+				return port
+			except OSError:
+				continue
+
+
+def openssl(folder, *words):
+	subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+# As a name it leads to 127.0.0.1, and does not look like this host to whoever compares addresses.
+FAR = "127.1"
+
+
+def make_certificates(folder, name=FAR):
+	"""ca.pem, and signed by it server.pem for `name` and 127.0.0.1; other.pem signs nothing."""
+	folder.mkdir(exist_ok=True)
+	for who in ("ca", "other"):
+		openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={who}",
+			"-keyout", f"{who}.key", "-out", f"{who}.pem")
+	openssl(folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}", "-keyout", "server.key",
+		"-out", "server.csr")
+	(folder / "names").write_text(f"subjectAltName=DNS:{name},IP:127.0.0.1\n")
+	openssl(folder, "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names",
+		"-out", "server.pem")
+	return folder
+
+
+class NetworkedMariaDB(mariadb.MariaDB):
+	"""The same, which also listens on 127.0.0.1:`port` with TLS. Without name resolution, as on most sites."""
+
+	def start(self):
+		if not hasattr(self, "port"):
+			self.port, self.certificates = free_port(), make_certificates(self.folder / "certificates")
+			self.command = [word for word in self.command if word != "--skip-networking"]
+			self.command += [f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", *self.tls_options()]
+		super().start()
+
+	def tls_options(self):
+		return [f"--ssl-ca={self.certificates}/ca.pem", f"--ssl-cert={self.certificates}/server.pem", f"--ssl-key={self.certificates}/server.key"]
+
+	def client_as(self, settings, statements, force=False):
+		"""As a worker host's own account, over TLS; stdout and stderr."""
+		answer = subprocess.run(["mariadb", "--no-defaults", "-N", "-B", *(["--force"] if force else []), "-h", settings["database_host"],
+			"-P", settings["database_port"], "-u", settings["database_user"], f"-p{settings['database_password']}",
+			f"--ssl-ca={self.certificates}/ca.pem", settings["database_name"]], input=statements, capture_output=True, text=True)
+		return answer.stdout, answer.stderr
+
+
+# Before tests/lib/workers.py makes its database.
+mariadb.MariaDB = NetworkedMariaDB
+from workers import BUILD, admin, database, scratch  # noqa: E402
+
+
+def environment(**settings):
+	"""Of a host that has no settings of its own."""
+	return {**{name: value for name, value in os.environ.items() if not name.startswith("PODIUM_")}, **settings}
+
+
+def at(host=FAR):
+	return f"{host}:{database.port}"
+
+
+def invite(name, place=None, ca=True):
+	"""The word to be copied."""
+	said = admin("worker", "invite", name, "--at", place or at(), *(["--ca", str(database.certificates / "ca.pem")] if ca else []))
+	return re.search(r"^podium-worker register (podium-worker-[A-Za-z0-9_-]+)$", said, re.MULTILINE)[1]
+
+
+def register(word, path):
+	return subprocess.run([BUILD / "podium-worker", "register", "--config", path, "-"], input=word, capture_output=True, text=True, env=environment())
+
+
+def settings_of(path):
+	lines = (line.split(" = ", 1) for line in pathlib.Path(path).read_text().splitlines() if not line.startswith("#"))
+	return {key: value for key, value in lines}
+
+
+def make_host(name, **options):
+	"""Registers one; the path of its settings."""
+	path = scratch / f"{name}.conf"
+	answer = register(invite(name, **options), path)
+	if answer.returncode:
+		raise AssertionError(answer.stderr)
+	return path
+
+
+class Relay:
+	"""Stands between a host and the database, and can cut everything."""
+
+	def __init__(self, port):
+		self.target, self.open, self.connections, self.lock = port, True, set(), threading.Lock()
+		self.listener = socket.socket()
+		self.listener.bind(("127.0.0.1", 0))
+		self.listener.listen(64)
+		self.port = self.listener.getsockname()[1]
+		threading.Thread(target=self.accept, daemon=True).start()
+
+	def accept(self):
+		while True:
+			try:
+				client = self.listener.accept()[0]
+			except OSError:
+				return
+			if not self.open:
+				client.close()
+				continue
+			try:
+				server = socket.create_connection(("127.0.0.1", self.target))
+			except OSError:
+				client.close()
+				continue
+			with self.lock:
+				self.connections |= {client, server}
+			for one, other in ((client, server), (server, client)):
+				threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+	def carry(self, one, other):
+		try:
+			while data := one.recv(1 << 16):
+				other.sendall(data)
+		except OSError:
+			pass
+		for end in (one, other):
+			try:
+				end.shutdown(socket.SHUT_RDWR)
+			except OSError:
+				pass
+
+	def cut(self):
+		self.open = False
+		with self.lock:
+			for connection in self.connections:
+				try:
+					connection.shutdown(socket.SHUT_RDWR)
+				except OSError:
+					pass
+			self.connections.clear()
+
+	def heal(self):
+		self.open = True
+
+	def close(self):
+		self.cut()
+		self.listener.close()

@@ -1,0 +1,227 @@
+#include "worker/cache.h"
+
+#include "lib/log.h"
+#include "lib/scope.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { name_bytes = 2 * sha256_bytes + 1, most_file_bytes = 1 << 28 };
+
+static void name_of(const unsigned char sha256[static sha256_bytes], char name[static name_bytes])
+{
+	sodium_bin2hex(name, name_bytes, sha256, sha256_bytes);
+}
+
+/* ---- the folder ---- */
+
+void cache_open(struct cache *cache, const struct config *config)
+{
+	*cache = (struct cache){ .most_bytes = config->worker_cache_mib << 20, .folder = -1 };
+	if (config->worker_cache[0])
+		snprintf(cache->path, sizeof cache->path, "%s", config->worker_cache);
+	else
+		snprintf(cache->path, sizeof cache->path, "%s/podium-cache-%u", config->worker_directory, (unsigned int)geteuid());
+	/* So that the folder is looked through with the first file that is kept. */
+	cache->added_bytes = cache->most_bytes;
+	pthread_mutex_init(&cache->lock, NULL);
+}
+
+void cache_close(struct cache *cache)
+{
+	if (cache->folder >= 0)
+		close(cache->folder);
+	pthread_mutex_destroy(&cache->lock);
+}
+
+/* The folder may stand where everybody writes, so one that is not ours alone is none. */
+static int open_folder(const char *path, const char **why)
+{
+	struct stat there;
+	*why = NULL;
+	if (mkdir(path, 0700) && errno != EEXIST)
+		*why = strerror(errno);
+	cleanup_fd int folder = *why ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*why)
+		return -1;
+	if (folder < 0 || fstat(folder, &there)) {
+		*why = strerror(errno);
+		return -1;
+	}
+	if (there.st_uid == geteuid() && !(there.st_mode & 077))
+		return steal_fd(&folder);
+	*why = "it belongs to another user, or others may look into it";
+	return -1;
+}
+
+/* -1 where there is none. The worker's folder may come into being later than the worker. */
+static int folder_of(struct cache *cache)
+{
+	const char *why;
+	if (!cache->most_bytes)
+		return -1;
+	pthread_mutex_lock(&cache->lock);
+	if (cache->folder < 0) {
+		cache->folder = open_folder(cache->path, &why);
+		if (cache->folder < 0 && !cache->has_failed)
+			log_warning("Files cannot be kept in %s, so they are fetched for each job: %s. PODIUM_WORKER_CACHE names another folder.",
+				cache->path, why);
+		cache->has_failed = cache->folder < 0;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return cache->folder;
+}
+
+/* ---- reading ---- */
+
+static bool read_all(int file, char *bytes, size_t length)
+{
+	size_t done = 0;
+	while (done < length) {
+		ssize_t got = read(file, bytes + done, length - done);
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+static bool is_what_it_is_called(const char *bytes, size_t length, const unsigned char sha256[static sha256_bytes])
+{
+	unsigned char digest[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256(digest, (const unsigned char *)bytes, length);
+	return memcmp(digest, sha256, sizeof digest) == 0;
+}
+
+bool cache_read(struct cache *cache, struct arena *arena, const unsigned char sha256[static sha256_bytes], struct blob_value *content)
+{
+	char name[name_bytes];
+	struct stat there;
+	int folder = folder_of(cache);
+	name_of(sha256, name);
+	cleanup_fd int file = folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (file < 0 || fstat(file, &there) || !S_ISREG(there.st_mode) || there.st_size > most_file_bytes)
+		return false;
+	size_t length = (size_t)there.st_size;
+	char *bytes = arena_alloc(arena, length + 1);
+	if (!read_all(file, bytes, length) || !is_what_it_is_called(bytes, length, sha256)) {
+		log_warning("%s/%s is not what it was when it was kept; it is fetched anew.", cache->path, name);
+		unlinkat(folder, name, 0);
+		return false;
+	}
+	futimens(file, NULL); /* it was asked for just now */
+	*content = (struct blob_value){ bytes, length };
+	return true;
+}
+
+/* ---- keeping ---- */
+
+struct kept { char name[name_bytes]; off_t bytes; struct timespec used; };
+
+static int by_use(const void *left, const void *right)
+{
+	const struct timespec *a = &((const struct kept *)left)->used, *b = &((const struct kept *)right)->used;
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+/* What a worker that was killed left half written. */
+static bool is_left_over(const char *name, const struct stat *there)
+{
+	enum { seconds = 3600 };
+	return strncmp(name, "new-", 4) == 0 && there->st_mtim.tv_sec < time(NULL) - seconds;
+}
+
+static size_t list_kept(DIR *listing, struct kept **kept)
+{
+	size_t count = 0, room = 0;
+	for (struct dirent *entry; (entry = readdir(listing));) {
+		struct stat there;
+		if (fstatat(dirfd(listing), entry->d_name, &there, AT_SYMLINK_NOFOLLOW) || !S_ISREG(there.st_mode))
+			continue;
+		if (is_left_over(entry->d_name, &there))
+			unlinkat(dirfd(listing), entry->d_name, 0);
+		if (strlen(entry->d_name) != name_bytes - 1)
+			continue;
+		if (count == room) {
+			room = room ? 2 * room : 256;
+			struct kept *more = reallocarray(*kept, room, sizeof **kept);
+			if (!more)
+				break;
+			*kept = more;
+		}
+		struct kept *one = &(*kept)[count++];
+		memcpy(one->name, entry->d_name, name_bytes);
+		one->bytes = there.st_size;
+		one->used = there.st_mtim;
+	}
+	return count;
+}
+
+/* Several workers may do so at once: each leaves at least what it found to be new. */
+static void make_room(int folder, int64_t most_bytes)
+{
+	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *listing = again < 0 ? NULL : fdopendir(again);
+	cleanup_free struct kept *kept = NULL;
+	int64_t bytes = 0;
+	if (!listing)
+		return;
+	size_t count = list_kept(listing, &kept);
+	for (size_t i = 0; i < count; i++)
+		bytes += kept[i].bytes;
+	qsort(kept, count, sizeof *kept, by_use);
+	for (size_t i = 0; i < count && bytes > most_bytes; i++) {
+		unlinkat(folder, kept[i].name, 0);
+		bytes -= kept[i].bytes;
+	}
+	closedir(listing);
+}
+
+/* Whether so much has come in that the folder is to be looked through: it grows beyond its limit by an eighth at most. */
+static bool is_time(struct cache *cache, size_t length)
+{
+	pthread_mutex_lock(&cache->lock);
+	cache->added_bytes += (int64_t)length;
+	bool is_full = cache->added_bytes > cache->most_bytes / 8;
+	if (is_full)
+		cache->added_bytes = 0;
+	pthread_mutex_unlock(&cache->lock);
+	return is_full;
+}
+
+/* Under a name of its own first, so that nobody reads a part. */
+static bool write_file(int folder, const char *name, const struct blob_value *content)
+{
+	char fresh[32];
+	snprintf(fresh, sizeof fresh, "new-%08x%08x", randombytes_random(), randombytes_random());
+	cleanup_fd int file = openat(folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (file < 0)
+		return false;
+	const char *bytes = content->bytes;
+	size_t done = 0;
+	for (ssize_t put = 1; done < content->length && put > 0; done += put > 0 ? (size_t)put : 0)
+		put = write(file, bytes + done, content->length - done);
+	if (done == content->length && renameat(folder, fresh, folder, name) == 0)
+		return true;
+	unlinkat(folder, fresh, 0);
+	return false;
+}
+
+void cache_keep(struct cache *cache, const unsigned char sha256[static sha256_bytes], const struct blob_value *content)
+{
+	char name[name_bytes];
+	int folder = folder_of(cache);
+	if (folder < 0 || content->length > (size_t)cache->most_bytes || content->length > most_file_bytes)
+		return;
+	name_of(sha256, name);
+	if (write_file(folder, name, content) && is_time(cache, content->length))
+		make_room(folder, cache->most_bytes);
+}
