@@ -1,6 +1,7 @@
 #include "cli/admin/tool.h"
 
 #include "lib/buffer.h"
+#include "lib/database.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
@@ -56,6 +57,22 @@ static void write_option(struct buffer *out, const char *name, const char *value
 	buffer_text(out, "\"\n");
 }
 
+/* As our own connections do it (lib/database.h). */
+static void write_tls(struct buffer *out, const struct config *config)
+{
+	const struct { const char *name, *path; } files[] = {
+		{ "ssl-ca", config->database_tls_ca }, { "ssl-cert", config->database_tls_cert }, { "ssl-key", config->database_tls_key },
+	};
+	if (!database_wants_tls(config)) {
+		buffer_text(out, "skip-ssl\n");
+		return;
+	}
+	buffer_text(out, strcmp(config->database_tls, "unverified") == 0 ? "ssl\nskip-ssl-verify-server-cert\n" : "ssl\nssl-verify-server-cert\n");
+	for (size_t i = 0; i < COUNT(files); i++)
+		if (files[i].path[0])
+			write_option(out, files[i].name, files[i].path);
+}
+
 static void write_options(struct buffer *out, const struct config *config)
 {
 	buffer_text(out, "[client]\n");
@@ -68,6 +85,7 @@ static void write_options(struct buffer *out, const struct config *config)
 	}
 	write_option(out, "host", config->database_host);
 	buffer_printf(out, "port=%lld\nprotocol=tcp\n", (long long)config->database_port);
+	write_tls(out, config);
 }
 
 /* A memfd is born writable for all, and MariaDB leaves such a file unread. */
