@@ -16,7 +16,8 @@ LEASE_MS = 1500
 
 
 def worker(name="first", lease_ms=LEASE_MS, **settings):
-	one = Worker(name, PODIUM_LEASE_MS=str(lease_ms), **settings)
+	"""It keeps no files, so that what Stage.heal puts into their place is read."""
+	one = Worker(name, **{"PODIUM_LEASE_MS": str(lease_ms), "PODIUM_WORKER_CACHE_MIB": "0", **settings})
 	one.says("is ready")
 	return one
 
