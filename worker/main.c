@@ -6,6 +6,7 @@
 #include "lib/tools.h"
 #include "lib/usage.h"
 #include "sql/schema.h"
+#include "worker/cluster.h"
 #include "worker/contact.h"
 #include "worker/registration.h"
 #include "worker/slot.h"
@@ -22,8 +23,9 @@ static const char USAGE[] =
 	"Usage: podium-worker\n"
 	"\n"
 	"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
-	"jobs for them with podium-run and writes the results back. SIGTERM or Ctrl-C ends it; a job that is running\n"
-	"then is queued again. Several may work for one database, each under its own name.\n"
+	"jobs for them with podium-run and writes the results back; with PODIUM_LAUNCHER=slurm it offers those of a\n"
+	"cluster and runs the jobs there. SIGTERM or Ctrl-C ends it; a job that is running then is queued again. Several\n"
+	"may work for one database, each under its own name.\n"
 	"\n"
 	"Settings, from the environment or the file that PODIUM_CONFIG names:\n";
 
@@ -68,6 +70,7 @@ static const char *check_host(struct arena *arena, const struct config *config, 
 struct worker {
 	const struct config *config;
 	struct registration registration;
+	struct cluster *cluster; /* NULL: the devices are this machine's */
 	struct slot *slots;
 	size_t running;
 	struct database *db;
@@ -84,7 +87,7 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 		*slot = (struct slot){
 			.config = worker->config, .device = &registration->devices[worker->running], .all = registration->devices,
 			.all_count = registration->device_count, .tools = registration->tools, .runner_program = runner,
-			.stop = worker->stop,
+			.stop = worker->stop, .cluster = worker->cluster, .number = worker->running + 1,
 		};
 		int rc = slot_start(slot, error);
 		if (rc)
@@ -192,6 +195,35 @@ static int work(struct worker *worker, const char *runner, const sigset_t *signa
 	return worker->has_failed ? ERROR_CONFLICT : 0;
 }
 
+static void stop_cluster(struct cluster *cluster, int stop)
+{
+	if (cluster && eventfd_write(stop, 1))
+		log_error("Cannot wake the thread that watches Slurm: %s.", strerror(errno));
+	cluster_free(cluster);
+}
+
+/* Where the settings name no model, Slurm must say once which there are. NULL when a signal comes first. */
+static struct cluster *find_cluster(struct arena *arena, const struct config *config, int stop, const sigset_t *signals,
+	struct device **places, size_t *count)
+{
+	const struct timespec pause = { .tv_sec = 2 };
+	struct cluster *cluster = cluster_new(config, stop);
+	struct error error = {0};
+	int rc = cluster_look(cluster, &error);
+	cluster_places(cluster, arena, places, count);
+	if (rc || !*count)
+		log_warning("%s It is tried again until it works.", rc ? error.text : "The cluster has nothing that could be offered.");
+	while (!*count && sigtimedwait(signals, NULL, &pause) < 0) {
+		cluster_look(cluster, &error);
+		cluster_places(cluster, arena, places, count);
+	}
+	rc = *count ? cluster_start(cluster, &error) : ERROR_SYSTEM;
+	if (!rc)
+		return cluster;
+	cluster_free(cluster);
+	return NULL;
+}
+
 static int run(const struct config *config, const sigset_t *signals, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -200,22 +232,31 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	const char *runner = tools_find_runner(arena, config);
 	struct device *devices;
 	size_t count;
-	devices_find(arena, config->worker_cpu, &devices, &count);
+	struct cluster *cluster = NULL;
+	if (strcmp(config->launcher, "slurm") == 0 && !(cluster = find_cluster(arena, config, stop, signals, &devices, &count))) {
+		log_info("Stops before it has begun.");
+		return 0;
+	}
+	if (!cluster)
+		devices_find(arena, config->worker_cpu, &devices, &count);
 	for (size_t i = 0; i < count; i++)
 		log_info("Offers %s: %s, %s.", devices[i].model, devices[i].product, devices[i].uuid);
 	struct tools tools = { .python = find_python(arena, config, runner, signals), .nvcc = tools_find_nvcc(arena, config) };
 	if (!tools.python) {
 		log_info("Stops before it has begun.");
+		stop_cluster(cluster, stop);
 		return 0;
 	}
 	struct worker worker = {
-		.config = config, .db = db, .stop = stop, .slots = arena_array(arena, struct slot, count),
+		.config = config, .db = db, .stop = stop, .cluster = cluster, .slots = arena_array(arena, struct slot, count),
 		.registration = {
 			.name = config->worker_name, .devices = devices, .device_count = count, .tools = &tools,
-			.checks = check_host(arena, config, runner, stop), .instance = draw_instance(),
+			.checks = cluster ? NULL : check_host(arena, config, runner, stop), .instance = draw_instance(),
 		},
 	};
-	return work(&worker, runner, signals, error);
+	int rc = work(&worker, runner, signals, error);
+	stop_cluster(cluster, stop);
+	return rc;
 }
 
 int main(int count, char **words)

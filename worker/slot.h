@@ -1,4 +1,4 @@
-/* A slot: one device, one thread, one connection to the database, one podium-run. It claims jobs for its device
+/* A slot: one device, or one place in a cluster, one thread, one connection to the database, one podium-run. It claims jobs for its device
  * one after the other until it is told to stop. */
 #ifndef PODIUM_WORKER_SLOT_H
 #define PODIUM_WORKER_SLOT_H
@@ -6,6 +6,7 @@
 #include "lib/config.h"
 #include "lib/device.h"
 #include "lib/runner.h"
+#include "worker/allotment.h"
 #include "worker/assignment.h"
 #include "worker/health.h"
 #include "worker/quarantine.h"
@@ -19,11 +20,15 @@ struct slot {
 	const struct device *all; size_t all_count; /* the worker's, for jobs that want several */
 	const struct tools *tools;
 	const char *runner_program;
+	struct cluster *cluster;    /* NULL: the device is this machine's; else it is a place in it, */
+	size_t number;              /* the first, second, ... of the worker's */
 	int stop;                   /* readable when the worker is to stop; never read by the slot */
 
 	pthread_t thread;
 	struct database *db;
 	struct runner runner;
+	struct allotment allotment; /* of a place in a cluster, in the place of what follows; */
+	bool has_trouble;           /* Slurm gave it nothing the last time */
 	struct device_lock lock;
 	struct health health;
 	struct vitals vitals;
