@@ -154,6 +154,8 @@ static void follow(struct run *run)
 	}
 	if (run->result.machine_failed)
 		fail(&run->fault, ERROR_SYSTEM, "%s", run->result.reason);
+	else if (run->slot->cluster && !run->is_cancelled && strcmp(run->result.verdict, "cancelled") == 0)
+		allotment_explain(&run->slot->allotment, &run->fault); /* Slurm told podium-run to end, not we */
 }
 
 /* Tries until it is done, the claim is lost, or the worker is to stop; then the lease runs out. While the database is

@@ -55,6 +55,10 @@ def lack():
 	return None if os.geteuid() == 0 else "slurmctld and slurmd run as root here"
 
 
+def parent_of(pid):
+	return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
 class Cluster:
 	def __init__(self, nodes=("one", "two"), gpus=0, cores=2):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-slurm."))
@@ -110,8 +114,16 @@ class Cluster:
 		process.wait(30)
 
 	def fail_node(self, node):
-		"""As when its power fails, and the cluster has noticed."""
+		"""As when its power fails, and the cluster has noticed: whatever runs there is gone without a word."""
 		self.kill(node)
+		for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
+			try:
+				variables = environ.read_bytes().split(b"\0")
+				if f"SLURMD_NODENAME={node}".encode() in variables and f"SLURM_CONF={self.environment['SLURM_CONF']}".encode() in variables:
+					os.kill(parent_of(int(environ.parent.name)), signal.SIGKILL)
+					os.kill(int(environ.parent.name), signal.SIGKILL)
+			except OSError:
+				continue
 		self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
 
 	def heal_node(self, node):
@@ -151,6 +163,19 @@ class Cluster:
 				logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}" for path in sorted(self.folder.glob("*.out")))
 				raise AssertionError(f"the cluster did not do it within {limit_s} s: {self.ask('sinfo').stdout}\n{logs}")
 			time.sleep(0.1)
+
+	def clear(self):
+		"""No jobs, and everything that should be there is."""
+		for name in ["munged", "slurmctld", *self.names]:
+			if name not in self.processes:
+				(self.folder / "munge" / "socket").unlink(missing_ok=True) if name == "munged" else None
+				self.start(name)
+		self.until(lambda: self.ask("scontrol", "ping").returncode == 0)
+		if set(self.states()) - {"idle", "mix", "alloc", "comp"}:
+			self.ask("scontrol", "update", f"nodename={','.join(self.names)}", "state=resume")
+		for job in self.jobs():
+			self.ask("scancel", "--quiet", job[0])
+		self.until(lambda: self.states() == ["idle"] * len(self.names), 60)
 
 	def remove(self):
 		for job in self.jobs():
