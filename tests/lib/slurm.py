@@ -39,6 +39,7 @@ SchedulerParameters=sched_interval=1,batch_sched_delay=0,default_queue_depth=10
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 ReturnToService=2
+SlurmdParameters=config_overrides
 SlurmdTimeout=10
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
@@ -56,7 +57,18 @@ def lack():
 
 
 def parent_of(pid):
-	return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+	try:
+		return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+	except OSError:
+		return None
+
+
+def kill(pid):
+	try:
+		if pid and pid > 1:
+			os.kill(pid, signal.SIGKILL)
+	except ProcessLookupError:
+		pass
 
 
 class Cluster:
@@ -71,6 +83,13 @@ class Cluster:
 		key.write_bytes(os.urandom(128))
 		key.chmod(0o600)
 		self.write_settings(gpus, cores)
+		try:
+			self.start_all()
+		except BaseException:
+			self.remove()
+			raise
+
+	def start_all(self):
 		self.start("munged")
 		self.until(lambda: (self.folder / "munge" / "socket").exists())
 		self.start("slurmctld")
@@ -116,15 +135,22 @@ class Cluster:
 	def fail_node(self, node):
 		"""As when its power fails, and the cluster has noticed: whatever runs there is gone without a word."""
 		self.kill(node)
+		for pid in self.processes_with(f"SLURMD_NODENAME={node}"):
+			kill(parent_of(pid)) # slurmstepd
+			kill(pid)
+		self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+
+	def processes_with(self, *variables):
+		"""Those of this cluster in whose environment all of these stand."""
+		wanted = {variable.encode() for variable in (f"SLURM_CONF={self.environment['SLURM_CONF']}", *variables)}
+		found = []
 		for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
 			try:
-				variables = environ.read_bytes().split(b"\0")
-				if f"SLURMD_NODENAME={node}".encode() in variables and f"SLURM_CONF={self.environment['SLURM_CONF']}".encode() in variables:
-					os.kill(parent_of(int(environ.parent.name)), signal.SIGKILL)
-					os.kill(int(environ.parent.name), signal.SIGKILL)
+				if wanted <= set(environ.read_bytes().split(b"\0")):
+					found.append(int(environ.parent.name))
 			except OSError:
 				continue
-		self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+		return found
 
 	def heal_node(self, node):
 		self.start(node)
@@ -183,4 +209,6 @@ class Cluster:
 		for name in [*self.names, "slurmctld", "munged"]:
 			if name in self.processes:
 				self.kill(name, signal.SIGTERM if name != "munged" else signal.SIGKILL)
+		for pid in self.processes_with():
+			kill(pid)
 		shutil.rmtree(self.folder, ignore_errors=True)

@@ -3,6 +3,7 @@
 what happens to a job when the cluster lets it wait, takes it away, fails or is not there."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ if slurm.lack():
 	print(f"ok 1 - slurm # SKIP {slurm.lack()}\n1..1")
 	sys.exit(0)
 from pretend import pretend_driver  # noqa: E402
-from workers import RIGHT, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
 
 cluster = slurm.Cluster()
 LEASE_MS = 20000 # a client of Slurm may take seconds to find that nobody answers
@@ -380,6 +381,80 @@ def nodes_that_are_drained_put_their_places_out_of_service():
 	end(one)
 
 
+# ---- GPUs ----
+
+# Where it ran is all that is asked of it; there is no GPU.
+NAMES = """
+import os, time
+
+def custom_kernel(data):
+	time.sleep({seconds})
+	return data
+"""
+
+
+DOUBLE = re.sub(r"(seed: \d)", r"\1, world_size: 2", TASK.replace("[CPU]", "[H200]").replace("tests:", "multi_gpu: true\ntests:"))
+
+
+class WithGpus:
+	"""A second cluster, of one node with two H200 that a pretended driver shows."""
+
+	def __enter__(self):
+		self.cluster = slurm.Cluster(nodes=("many",), gpus=2, cores=4)
+		return self
+
+	def worker(self, **more):
+		one = Worker("gpus", PODIUM_WORKER_CPU="0", **settings(SLURM_CONF=str(self.cluster.folder / "slurm.conf"), **pretend_driver(scratch / "driver"), **more))
+		one.says("is ready")
+		return one
+
+	def __exit__(self, *_):
+		self.cluster.remove()
+
+
+def device_of(number):
+	return sql(f"SELECT JSON_VALUE(environment, '$.device_uuid') FROM jobs WHERE id = {number}")[0][0]
+
+
+@test
+def gpus_come_from_sinfo_and_each_job_runs_on_those_that_slurm_gave_it():
+	with WithGpus() as here:
+		one = here.worker(PODIUM_SLURM_IDLE_S="2")
+		equal([row[:2] for row in places("gpus")], [["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
+		numbers = [submit(NAMES.replace("{seconds}", "3"), "test", user=user, gpu="H200", board="gpu") for user in (1, 2)]
+		until(lambda: len([entry for entry in here.cluster.ours() if entry[2] == "RUNNING"]) == 2, 60, lambda: log_of(one))
+		for number in numbers:
+			ends(number, one)
+			equal(job(number, "verdict, attempt"), ["passed", "1"])
+		equal(sorted(map(device_of, numbers)), ["GPU-00000000", "GPU-00000001"])
+		equal(sql("SELECT DISTINCT product, compute_capability FROM gpus WHERE uuid LIKE 'slurm-H200-%'"), [["NVIDIA H200", "9.0"]])
+		until(lambda: not here.cluster.ours())
+		equal(one.end(), 0)
+
+
+@test
+def a_job_for_two_gpus_gets_both_in_one_node():
+	with WithGpus() as here:
+		one = here.worker(PODIUM_SLURM_IDLE_S="5")
+		single = submit(RIGHT, "test", gpu="H200", board="gpu")
+		ends(single, one)
+		double = submit(RIGHT, "test", gpu="H200", board="double")
+		ends(double, one)
+		equal(job(double, "verdict, attempt"), ["passed", "1"])
+		equal(device_of(double), "GPU-00000000,GPU-00000001")
+		equal(one.end(), 0)
+
+
+@test
+def a_gpu_of_another_model_than_was_asked_for_is_not_used():
+	with WithGpus() as here:
+		one = here.worker(**config("slurm.A100 = jobs=1 gres=gpu:h200 --cpus-per-task=1\n"), PODIUM_SLURM_OPTIONS="")
+		number = submit(RIGHT, "test", gpu="A100", board="gpu")
+		until(lambda: any("Slurm gave a H200 (NVIDIA H200, node many) where Podium wanted a A100" in row[3] for row in places("gpus")), 60, lambda: log_of(one))
+		until(lambda: job(number, "state, attempt") == ["queued", "0"])
+		equal(one.end(), 0)
+
+
 # ---- the worker ends ----
 
 @test
@@ -442,6 +517,8 @@ if __name__ == "__main__":
 	try:
 		admin("migrate")
 		load_task()
+		load_task("gpu", TASK.replace("[CPU]", "[H200, A100]"))
+		load_task("double", DOUBLE, HARNESS.replace('case.split(":")[1]', 'case.split(":")[1].split(";")[0]'))
 		code = run(before=clear)
 	finally:
 		close()
