@@ -40,7 +40,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help run test test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all podium help run test test-scale test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -60,6 +60,9 @@ fuzz: ## feed made-up bytes to every parser until Ctrl-C, or TARGET=zip, SECONDS
 test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and each kill of the kill matrix ten times
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
 	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
+
+test-scale: tests ## run the tests that take long (./dev test-scale installs what they need first)
+	@B=$(B) tests/scale/run
 
 bench: all $(B)/tests/bench/bare $(B)/tests/bench/open ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
 	@B=$(B) SIZE=$(SIZE) tests/bench/run $(PAGES)

@@ -110,6 +110,15 @@ static bool is_enough(const struct allotment *allotment, int64_t gpu_count, int6
 	return allotment->is_ready && allotment->gpu_count == gpu_count && in_time && runner_is_there(allotment->runner);
 }
 
+/* Also what srun has ended, since a controller that was away at that moment does not know. */
+static void cancel(struct allotment *allotment)
+{
+	char name[sizeof allotment->name + 8];
+	snprintf(name, sizeof name, "--name=%s", allotment->name);
+	const char *words[] = { "scancel", "--quiet", name, NULL };
+	allotment->owes_cancel = cluster_tell(allotment->cluster, words, squeue_ms) != 0;
+}
+
 int allotment_ask(struct allotment *allotment, int64_t gpu_count, int64_t limit_ms, struct error *error)
 {
 	cluster_set_warm(allotment->cluster, allotment->place, false);
@@ -117,6 +126,10 @@ int allotment_ask(struct allotment *allotment, int64_t gpu_count, int64_t limit_
 	if (is_enough(allotment, gpu_count, limit_ms))
 		return 0;
 	allotment_end(allotment);
+	if (allotment->owes_cancel)
+		cancel(allotment); /* later it would meet the next one, which has the same name */
+	if (allotment->owes_cancel)
+		return fail(error, ERROR_SYSTEM, "Slurm does not take the cancellation of %s.", allotment->name);
 	allotment->gpu_count = gpu_count;
 	allotment->limit_min = limit_of(allotment, limit_ms);
 	allotment->asked_at_ms = 0;
@@ -244,6 +257,8 @@ void allotment_rest(struct allotment *allotment)
 
 void allotment_look(struct allotment *allotment)
 {
+	if (!allotment->runner->pid && allotment->owes_cancel)
+		cancel(allotment);
 	if (!allotment->runner->pid)
 		return;
 	bool is_tired = clock_ms() - allotment->idle_since_ms >= allotment->config->slurm_idle_s * 1000;
@@ -252,14 +267,6 @@ void allotment_look(struct allotment *allotment)
 }
 
 /* ---- the end ---- */
-
-static void cancel(struct allotment *allotment)
-{
-	char name[sizeof allotment->name + 8];
-	snprintf(name, sizeof name, "--name=%s", allotment->name);
-	const char *words[] = { "scancel", "--quiet", name, NULL };
-	cluster_tell(allotment->cluster, words, squeue_ms);
-}
 
 void allotment_end(struct allotment *allotment)
 {

@@ -28,6 +28,7 @@ struct allotment {
 
 	char name[96];
 	struct runner_errors errors;
+	bool owes_cancel;           /* Slurm did not hear yet that the last one is over */
 	bool is_ready;              /* podium-run has said which devices it has, */
 	json_t *given;              /* which is this ("device" of docs/podium-run.md) */
 	int64_t gpu_count, limit_min;
@@ -61,7 +62,7 @@ void allotment_rest(struct allotment *allotment);
 /* Between jobs: gives the GPU back when it has rested long enough, or podium-run is not there any more. */
 void allotment_look(struct allotment *allotment);
 
-/* Gives it back, or ends the waiting for it. Nothing of it is left in the cluster then. */
+/* Gives it back, or ends the waiting for it. Nothing of it is left in the cluster then, or once Slurm answers again. */
 void allotment_end(struct allotment *allotment);
 
 #endif

@@ -316,7 +316,7 @@ int cluster_standing(struct cluster *cluster, const char *model, struct error *e
 	const struct slurm_offer *offer = find_offer(cluster, model);
 	if (cluster->trouble.text[0])
 		rc = fail(error, ERROR_SYSTEM, "%s", cluster->trouble.text);
-	else if (!offer)
+	else if (!offer || !offer->devices)
 		rc = fail(error, ERROR_SYSTEM, "sinfo shows no %s in %s; look at the settings slurm.%s and slurm_options.", model,
 			partitions_of(cluster, model) ? partitions_of(cluster, model) : "the default partition", model);
 	else if (!offer->usable)

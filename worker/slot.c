@@ -426,8 +426,8 @@ static int check_device(struct slot *slot, struct error *error)
 /* The same of a place in a cluster. Where Slurm refused the last job, the next one shows whether it still does. */
 static int check_place(struct slot *slot, struct error *error)
 {
-	allotment_look(&slot->allotment);
 	int rc = cluster_standing(slot->cluster, slot->device->model, error);
+	allotment_look(&slot->allotment);
 	if (rc)
 		quarantine_wait(&slot->quarantine, slot->db, error);
 	else if (!slot->has_trouble)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A worker with launcher = slurm against a Slurm cluster of the test's own: from the claim to the ranked result on a node's CPU, and
 what happens to a job when the cluster lets it wait, takes it away, fails or is not there."""
+import json
 import os
 import pathlib
 import re
@@ -17,7 +18,7 @@ if slurm.lack():
 	print(f"ok 1 - slurm # SKIP {slurm.lack()}\n1..1")
 	sys.exit(0)
 from pretend import pretend_driver  # noqa: E402
-from workers import HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
+from workers import BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
 
 cluster = slurm.Cluster()
 LEASE_MS = 20000 # a client of Slurm may take seconds to find that nobody answers
@@ -229,8 +230,7 @@ def a_job_that_is_cancelled_while_it_runs_ends_and_leaves_no_slurm_job():
 @test
 def a_job_whose_node_fails_runs_again_elsewhere_and_is_recorded_once():
 	one = worker()
-	source = WAITS.replace("{seconds}", "6")
-	number = submit(source)
+	number = submit(WAITS.replace("{seconds}", "6"), user=7)
 	node = runs_on(number, one)
 	cluster.fail_node(node)
 	until(lambda: job(number, "attempt") == "2", 60, lambda: str(job(number, "state, attempt, reason")) + log_of(one))
@@ -240,7 +240,7 @@ def a_job_whose_node_fails_runs_again_elsewhere_and_is_recorded_once():
 	contains(job(number, "reason"), "the node failed (Slurm: NODE_FAIL)")
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "2"])
-	equal(sql(f"SELECT COUNT(*) FROM ranking WHERE job_id = {number}"), sql(f"SELECT COUNT(*) FROM ranking WHERE user_id = 1"))
+	equal(sql("SELECT job_id FROM ranking WHERE user_id = 7"), [[str(number)]])
 	equal(sql(f"SELECT name FROM stages WHERE job_id = {number} ORDER BY position"), [["compile"], ["test"], ["ranked"]])
 	end(one)
 	cluster.heal_node(node)
@@ -453,6 +453,25 @@ def a_gpu_of_another_model_than_was_asked_for_is_not_used():
 		until(lambda: any("Slurm gave a H200 (NVIDIA H200, node many) where Podium wanted a A100" in row[3] for row in places("gpus")), 60, lambda: log_of(one))
 		until(lambda: job(number, "state, attempt") == ["queued", "0"])
 		equal(one.end(), 0)
+
+
+@test
+def the_settings_in_the_handbook_are_taken():
+	text = (pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "slurm.md").read_text()
+	block = "\n".join(line[4:] for line in text.split("## Settings\n\n")[1].split("\n\n|")[0].splitlines())
+	contains(block, "launcher = slurm")
+	one = worker(PODIUM_SLURM_OPTIONS=re.search(r"slurm_options = (.*)", block)[1], **config(block))
+	until(lambda: len(places()) == 7, 30, lambda: str(places()))
+	equal([row[:2] for row in places()][4:], [["slurm-CPU-1", "CPU"], ["slurm-H200-1", "H200"], ["slurm-H200-2", "H200"]])
+	out_of_service("sinfo shows no ")
+	end(one)
+
+
+@test
+def an_allotted_podium_run_says_which_device_it_has():
+	answer = cluster.ask("srun", "--quiet", "--chdir=/", str(BUILD / "podium-run"), f"--allotted={scratch}")
+	ready = json.loads(answer.stdout)
+	equal((ready["event"], ready["device"]["model"], ready["device"]["uuid"], ready["device"]["host"]), ("ready", "CPU", "CPU", "one"))
 
 
 # ---- the worker ends ----
