@@ -124,7 +124,7 @@ static void keep_said(struct runner_errors *errors, const char *bytes, size_t le
 static void listen_to_errors(struct runner_errors *errors)
 {
 	char bytes[4096];
-	ssize_t length;
+	ssize_t length = -1;
 	while (errors && errors->descriptor >= 0 && (length = read(errors->descriptor, bytes, sizeof bytes)) > 0) {
 		for (ssize_t i = 0; i < length; i++)
 			bytes[i] = bytes[i] ? bytes[i] : ' '; /* so that it is text */

@@ -122,10 +122,21 @@ static int read_word(struct slurm_options *options, const char *word, struct err
 	return rc ? rc : keep(options, word, error);
 }
 
+/* So that every sentence here may quote what it refuses. */
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if ((*text < ' ' && *text != '\t') || *text > '~')
+			return false;
+	return true;
+}
+
 int slurm_options_read(struct slurm_options *options, const char *model, const char *text, struct error *error)
 {
 	char copy[1024], *rest = copy, *word;
 	*options = (struct slurm_options){0};
+	if (!is_printable(model) || !is_printable(text))
+		return fail(error, ERROR_INPUT, "Models and options of srun are written in letters, digits and signs of ASCII; there is something else.");
 	if (*model && !slurm_is_name(model, strlen(model), slurm_model_bytes - 1))
 		return fail(error, ERROR_INPUT, "\"%.60s\" cannot be the name of a GPU model.", model);
 	memcpy(options->model, model, strlen(model) + 1);
