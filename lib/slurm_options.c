@@ -8,9 +8,9 @@
 static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /* What may stand behind each option. Those that Podium sets by itself are missing, and so is what makes srun read or write
- * files, start other programs, or hide what it says. Source: srun(1). */
+ * files, start other programs, or hide what it says. A slash would make a list of nodes the name of a file. Source: srun(1). */
 enum value { NAME_VALUE, NUMBER_VALUE, SIZE_VALUE, NO_VALUE };
-static const char *const MAY_HOLD[] = { [NAME_VALUE] = "._-,:&|[]()*+/@=", [NUMBER_VALUE] = "", [SIZE_VALUE] = "" };
+static const char SIGNS[] = "._-,:&|[]()*+@="; /* of names, beside letters and digits */
 static const struct { const char *name; enum value value; } KNOWN[] = {
 	{ "partition", NAME_VALUE }, { "account", NAME_VALUE }, { "constraint", NAME_VALUE }, { "prefer", NAME_VALUE },
 	{ "qos", NAME_VALUE }, { "reservation", NAME_VALUE }, { "nodelist", NAME_VALUE }, { "exclude", NAME_VALUE },
@@ -58,7 +58,7 @@ static int check_value(const char *word, const char *name, enum value kind, cons
 		return fail(error, ERROR_INPUT, "--%s must be a whole number, not \"%.40s\".", name, value);
 	if (kind == SIZE_VALUE && !is_size(value))
 		return fail(error, ERROR_INPUT, "--%s must be a number, with K, M, G or T behind it, not \"%.40s\".", name, value);
-	if (!is_made_of(value, MAY_HOLD[kind]))
+	if (kind == NAME_VALUE && !is_made_of(value, SIGNS))
 		return fail(error, ERROR_INPUT, "\"%.60s\" has a character that --%s does not take.", word, name);
 	return 0;
 }

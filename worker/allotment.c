@@ -126,9 +126,7 @@ int allotment_ask(struct allotment *allotment, int64_t gpu_count, int64_t limit_
 	if (is_enough(allotment, gpu_count, limit_ms))
 		return 0;
 	allotment_end(allotment);
-	if (allotment->owes_cancel)
-		cancel(allotment); /* later it would meet the next one, which has the same name */
-	if (allotment->owes_cancel)
+	if (allotment->owes_cancel) /* later it would meet the next one, which has the same name */
 		return fail(error, ERROR_SYSTEM, "Slurm does not take the cancellation of %s.", allotment->name);
 	allotment->gpu_count = gpu_count;
 	allotment->limit_min = limit_of(allotment, limit_ms);
@@ -257,13 +255,15 @@ void allotment_rest(struct allotment *allotment)
 
 void allotment_look(struct allotment *allotment)
 {
-	if (!allotment->runner->pid && allotment->owes_cancel)
-		cancel(allotment);
-	if (!allotment->runner->pid)
-		return;
 	bool is_tired = clock_ms() - allotment->idle_since_ms >= allotment->config->slurm_idle_s * 1000;
-	if (is_tired || !runner_is_there(allotment->runner))
+	if (allotment->runner->pid ? is_tired || !runner_is_there(allotment->runner) : allotment->owes_cancel)
 		allotment_end(allotment);
+}
+
+void allotment_close(struct allotment *allotment)
+{
+	allotment_end(allotment);
+	buffer_free(&allotment->errors.said);
 }
 
 /* ---- the end ---- */
@@ -275,7 +275,7 @@ void allotment_end(struct allotment *allotment)
 	if (was_there && !allotment->is_ready) /* it does not read its input yet */
 		kill(allotment->runner->pid, SIGTERM);
 	runner_stop(allotment->runner);
-	if (was_there)
+	if (was_there || allotment->owes_cancel)
 		cancel(allotment);
 	json_decref(allotment->given);
 	allotment->given = NULL;

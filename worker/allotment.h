@@ -65,4 +65,7 @@ void allotment_look(struct allotment *allotment);
 /* Gives it back, or ends the waiting for it. Nothing of it is left in the cluster then, or once Slurm answers again. */
 void allotment_end(struct allotment *allotment);
 
+/* The same for good. */
+void allotment_close(struct allotment *allotment);
+
 #endif

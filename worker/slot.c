@@ -20,6 +20,7 @@ enum {
 	most_pause_ms = 10 * 1000,
 	refused_ms = 30 * 1000,   /* how long the database may refuse what is to be written of a job that has ended */
 	check_every_ms = 1000,    /* whether the device works */
+	refused_again_ms = 60 * 1000, /* how long a place that Slurm gave nothing is out of service without another try */
 	cancel_ms = 15 * 1000,    /* how long podium-run may take to end a job that it was told to end */
 };
 
@@ -337,7 +338,7 @@ static int take_allotment(struct run *run, struct assignment *assignment, struct
 	}
 	if (rc == 1)
 		allotment_address(allotment, assignment->message);
-	slot->has_trouble = rc < 0;
+	slot->refused_at_ms = rc < 0 ? clock_ms() : 0;
 	if (rc == 0)
 		allotment_end(allotment);
 	if (rc < 0)
@@ -423,14 +424,15 @@ static int check_device(struct slot *slot, struct error *error)
 	return 0;
 }
 
-/* The same of a place in a cluster. Where Slurm refused the last job, the next one shows whether it still does. */
+/* The same of a place in a cluster. Whether Slurm still refuses what it refused before, only a job can show, and jobs may stay away from
+ * what is out of service: so that is forgotten after a while. */
 static int check_place(struct slot *slot, struct error *error)
 {
 	int rc = cluster_standing(slot->cluster, slot->device->model, error);
 	allotment_look(&slot->allotment);
 	if (rc)
 		quarantine_wait(&slot->quarantine, slot->db, error);
-	else if (!slot->has_trouble)
+	else if (!slot->refused_at_ms || clock_ms() - slot->refused_at_ms > refused_again_ms)
 		quarantine_pass(&slot->quarantine, slot->db);
 	return rc;
 }
@@ -497,7 +499,7 @@ static void *slot_main(void *context)
 		}
 	}
 	if (slot->cluster)
-		allotment_end(&slot->allotment);
+		allotment_close(&slot->allotment);
 	else
 		runner_stop(&slot->runner);
 	health_close(&slot->health);

@@ -28,7 +28,7 @@ struct slot {
 	struct database *db;
 	struct runner runner;
 	struct allotment allotment; /* of a place in a cluster, in the place of what follows; */
-	bool has_trouble;           /* Slurm gave it nothing the last time */
+	int64_t refused_at_ms;      /* when Slurm gave it nothing the last time it was asked; 0: it gave something */
 	struct device_lock lock;
 	struct health health;
 	struct vitals vitals;

@@ -317,7 +317,8 @@ def a_job_that_runs_outlives_the_controller():
 	cluster.kill("slurmctld")
 	ends(number, one)
 	equal(job(number, "verdict, attempt"), ["passed", "1"])
-	cluster.start("slurmctld")
+	cluster.start("slurmctld")  # it believes that the Slurm job still runs
+	nothing_is_left()
 	in_service(one)
 	end(one)
 

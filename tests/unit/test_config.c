@@ -97,6 +97,8 @@ static void what_srun_must_not_be_told_is_refused_with_its_line(void **state)
 	refused("\nslurm_options = --output=/etc/passwd\n", "line 2: \"--output=/etc/passwd\" is not an option of srun that may be chosen here");
 	refused("slurm_options = --partition=a;b\n", "line 1: \"--partition=a;b\" has a character that --partition does not take");
 	refused("slurm_options = --partition=$(id)\n", "has a character");
+	refused("slurm_options = --nodelist=/etc/passwd\n", "has a character that --nodelist does not take");
+	refused("slurm_options = --partition=g\303\244u\n", "letters, digits and signs of ASCII");
 	refused("slurm_options = --partition gpu\n", "--partition needs a value, in the same word");
 	refused("slurm_options = -p gpu\n", "\"-p\" is neither");
 	refused("slurm_options = jobs=2\n", "\"jobs=2\" is neither");
