@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { STRING, SECRET, WHOLE };
+enum kind { STRING, SECRET, WHOLE, LAUNCHER, OPTIONS };
 
 static const struct key {
 	const char *name;
@@ -28,6 +28,8 @@ static const struct key {
 	{ #member, SECRET, offsetof(struct config, member), sizeof(((struct config *)0)->member), "", 0, 0, meaning }
 #define WHOLE_KEY(member, fallback, least, most, meaning) \
 	{ #member, WHOLE, offsetof(struct config, member), 0, fallback, least, most, meaning }
+#define OTHER_KEY(kind, member, fallback, meaning) \
+	{ #member, kind, offsetof(struct config, member), sizeof(((struct config *)0)->member), fallback, 0, 0, meaning }
 	STRING_KEY(database_socket, "", "MariaDB's Unix socket; empty: use database_host"),
 	STRING_KEY(database_host, "127.0.0.1", "MariaDB's host, where no socket is set"),
 	WHOLE_KEY(database_port, "3306", 1, 65535, "MariaDB's port on that host"),
@@ -64,6 +66,10 @@ static const struct key {
 	WHOLE_KEY(poll_ms, "200", 20, 60000, "how often an idle worker looks for jobs, and podium-hooks for news"),
 	STRING_KEY(python, "", "interpreter of Python tasks; empty: the first that can import torch"),
 	STRING_KEY(nvcc, "", "CUDA compiler; empty: the one on the PATH or in /usr/local/cuda"),
+	OTHER_KEY(LAUNCHER, launcher, "local", "where jobs run: local, on this machine's devices, or slurm, in a cluster"),
+	OTHER_KEY(OPTIONS, slurm_options, "", "options of srun for every model; the file may have slurm.MODEL = ... beside it"),
+	WHOLE_KEY(slurm_jobs, "1", 1, slurm_most_jobs, "jobs of a model that Slurm may run at once"),
+	WHOLE_KEY(slurm_idle_s, "10", 0, 3600, "how long a GPU that Slurm gave is kept without a job"),
 	WHOLE_KEY(webhook_senders, "4", 0, 64, "deliveries that podium-hooks makes at once; 0: none"),
 	STRING_KEY(webhook_allowed, "", "hosts and networks that webhooks may reach besides the internet"),
 	WHOLE_KEY(webhook_timeout_ms, "10000", 100, 60000, "how long the receiver of a webhook may take"),
@@ -77,9 +83,18 @@ static const struct key {
 	STRING_KEY(log_format, "auto", "lines of the log: text, logfmt, json; auto: text on a terminal, else logfmt"),
 };
 
+static int at(const char *where, int rc, struct error *error)
+{
+	return rc ? fail_context(error, "%s", where) : 0;
+}
+
 static int set(struct config *config, const struct key *key, const char *value, const char *where, struct error *error)
 {
 	char *place = (char *)config + key->offset;
+	if (key->kind == OPTIONS)
+		return at(where, slurm_options_read((struct slurm_options *)(void *)place, "", value, error), error);
+	if (key->kind == LAUNCHER && strcmp(value, "local") != 0 && strcmp(value, "slurm") != 0)
+		return fail(error, ERROR_INPUT, "%s: %s must be local or slurm, not \"%.40s\".", where, key->name, value);
 	if (key->kind != WHOLE) {
 		if (strlen(value) >= key->size)
 			return fail(error, ERROR_INPUT, "%s: %s is longer than %zu bytes.", where, key->name, key->size - 1);
@@ -94,6 +109,25 @@ static int set(struct config *config, const struct key *key, const char *value, 
 		return fail(error, ERROR_INPUT, "%s: %s must be a whole number from %lld to %lld, not \"%.40s\".", where,
 			key->name, (long long)key->least, (long long)key->most, value);
 	*(int64_t *)(void *)place = number;
+	return 0;
+}
+
+/* slurm.MODEL; what is said last of a model counts. */
+static int set_model(struct config *config, const char *model, const char *value, const char *where, struct error *error)
+{
+	struct slurm_options options;
+	size_t i = 0;
+	if (!*model)
+		return fail(error, ERROR_INPUT, "%s: the name of a GPU model must stand behind \"slurm.\".", where);
+	int rc = slurm_options_read(&options, model, value, error);
+	while (!rc && i < config->slurm_model_count && strcmp(config->slurm_models[i].model, model) != 0)
+		i++;
+	if (!rc && i == slurm_most_models)
+		rc = fail(error, ERROR_INPUT, "more than %d models have settings of their own.", slurm_most_models);
+	if (rc)
+		return at(where, rc, error);
+	config->slurm_models[i] = options;
+	config->slurm_model_count += i == config->slurm_model_count;
 	return 0;
 }
 
@@ -131,6 +165,8 @@ static int read_line(struct config *config, FILE *file, const char *path, char *
 		return fail(error, ERROR_INPUT, "%s: expected `key = value`.", where);
 	*equals = '\0';
 	const char *name = trim(text), *value = trim(equals + 1);
+	if (strncmp(name, "slurm.", 6) == 0)
+		return set_model(config, name + 6, value, where, error);
 	const struct key *key = find(name);
 	if (!key)
 		return fail(error, ERROR_INPUT, "%s: there is no setting named %.60s.", where, name);

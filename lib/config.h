@@ -7,6 +7,7 @@
 
 #include "lib/buffer.h"
 #include "lib/error.h"
+#include "lib/slurm_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +45,12 @@ struct config {
 	int64_t poll_ms;           /* how often an idle worker looks for jobs */
 	char python[256];          /* interpreter of Python tasks; empty: the first that can import torch */
 	char nvcc[256];            /* empty: nvcc on the PATH, then /usr/local/cuda/bin/nvcc */
+	char launcher[8];          /* "local": this machine's devices; "slurm": those of a cluster */
+	struct slurm_options slurm_options; /* for every model, */
+	struct slurm_options slurm_models[slurm_most_models]; /* and for those that are named: `slurm.H200 = ...` in the file */
+	size_t slurm_model_count;
+	int64_t slurm_jobs;        /* at once of a model that does not say it */
+	int64_t slurm_idle_s;      /* how long a GPU is kept without a job */
 	int64_t webhook_senders;   /* deliveries that podium-hooks makes at once; 0: it makes none */
 	char webhook_allowed[512]; /* hosts and networks that webhooks may reach besides the internet (lib/network.h) */
 	int64_t webhook_timeout_ms;/* how long a receiver may take for its answer */

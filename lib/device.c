@@ -90,7 +90,7 @@ bool gpu_runs_language(const char *model, enum task_language language)
 static struct device cpu_device(struct arena *arena)
 {
 	return (struct device){ .model = "CPU", .product = machine_processor(arena), .uuid = "CPU", .driver = "",
-		.compute_capability = "", .memory_bytes = machine_memory_bytes() };
+		.compute_capability = "", .memory_bytes = machine_memory_bytes(), .node = -1 };
 }
 
 /* ---- GPUs ---- */
@@ -117,6 +117,7 @@ static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int 
 	struct nvml_memory memory;
 	char product[nvml_name_bytes], uuid[nvml_uuid_bytes];
 	int major, minor;
+	unsigned int node;
 	if (nvml->device_by_index(index, &handle) || nvml->device_name(handle, product, sizeof product)
 		|| nvml->device_uuid(handle, uuid, sizeof uuid) || nvml->device_memory(handle, &memory)
 		|| nvml->device_compute_capability(handle, &major, &minor))
@@ -124,6 +125,7 @@ static bool read_gpu(struct arena *arena, const struct nvml *nvml, unsigned int 
 	*device = (struct device){
 		.model = device_model(arena, product), .product = arena_strdup(arena, product), .uuid = arena_strdup(arena, uuid),
 		.driver = driver, .compute_capability = arena_printf(arena, "%d.%d", major, minor), .memory_bytes = (int64_t)memory.total,
+		.node = nvml->device_minor(handle, &node) ? -1 : (int)node,
 	};
 	return true;
 }

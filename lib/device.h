@@ -17,6 +17,7 @@ struct device {
 	const char *driver;             /* "580.95.05"; empty for the CPU */
 	const char *compute_capability; /* "9.0"; empty for the CPU */
 	int64_t memory_bytes;
+	int node;                       /* N of /dev/nvidiaN; -1: not known, or none */
 };
 
 bool device_is_cpu(const struct device *device);

@@ -26,6 +26,7 @@ struct nvml_memory { unsigned long long total, free, used; }; /* bytes; nvmlMemo
 	X(nvmlDeviceGetName, device_name, (struct nvmlDevice_st *device, char *name, unsigned int bytes)) \
 	X(nvmlDeviceGetUUID, device_uuid, (struct nvmlDevice_st *device, char *uuid, unsigned int bytes)) \
 	X(nvmlDeviceGetMemoryInfo, device_memory, (struct nvmlDevice_st *device, struct nvml_memory *memory)) \
+	X(nvmlDeviceGetMinorNumber, device_minor, (struct nvmlDevice_st *device, unsigned int *minor)) \
 	X(nvmlDeviceGetCudaComputeCapability, device_compute_capability, \
 		(struct nvmlDevice_st *device, int *major, int *minor))
 

@@ -1,6 +1,7 @@
 #include "lib/runner.h"
 
 #include "lib/clock.h"
+#include "lib/log.h"
 #include "lib/scope.h"
 
 #include <errno.h>
@@ -14,12 +15,15 @@
 
 extern char **environ;
 
-enum { most_event_bytes = 2 * 1024 * 1024, ready_ms = 20 * 1000, idle_end_ms = 1000, end_ms = 10 * 1000 };
+enum {
+	most_event_bytes = 2 * 1024 * 1024, most_said_bytes = 4096, most_answer_bytes = 4 * 1024 * 1024,
+	ready_ms = 20 * 1000, idle_end_ms = 1000, end_ms = 10 * 1000,
+};
 
 /* ---- starting ---- */
 
 /* In a process group of its own, so that Ctrl-C reaches the worker alone, which then decides. */
-static int spawn(const char *const *words, int input, int output, pid_t *pid)
+static int spawn(const char *const *words, char *const *environment, int input, int output, int errors, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -29,10 +33,12 @@ static int spawn(const char *const *words, int input, int output, pid_t *pid)
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+	if (errors >= 0)
+		posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
 	posix_spawnattr_setpgroup(&attributes, 0);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-	int rc = posix_spawn(pid, words[0], &files, &attributes, (char *const *)(uintptr_t)words, environ);
+	int rc = posix_spawn(pid, words[0], &files, &attributes, (char *const *)(uintptr_t)words, environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
 	return rc;
@@ -51,8 +57,8 @@ static int wait_until_ready(struct runner *runner, int wake, struct error *error
 	return rc < 0 ? rc : fail(error, ERROR_SYSTEM, "podium-run does not say that it is ready.");
 }
 
-int runner_start(struct runner *runner, const char *program, const char *directory, const char *python, int wake,
-	struct error *error)
+/* `errors`: where its error output goes; -1: where ours goes. */
+static int start(struct runner *runner, const char *const *words, char *const *environment, int errors, struct error *error)
 {
 	cleanup_fd int job_read = -1, job_write = -1, event_read = -1, event_write = -1;
 	int jobs[2], events[2];
@@ -62,16 +68,81 @@ int runner_start(struct runner *runner, const char *program, const char *directo
 	if (pipe2(events, O_CLOEXEC))
 		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
 	event_read = events[0], event_write = events[1];
-	const char *words[] = { program, "--directory", directory, *python ? "--python" : NULL, python, NULL };
-	int rc = spawn(words, job_read, event_write, &runner->pid);
+	int rc = spawn(words, environment, job_read, event_write, errors, &runner->pid);
 	if (rc) {
 		runner->pid = 0;
-		return fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", program, strerror(rc));
+		return fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(rc));
 	}
 	runner->input = steal_fd(&job_write);
 	runner->output = steal_fd(&event_read);
 	buffer_clear(&runner->unread);
-	return wait_until_ready(runner, wake, error);
+	return 0;
+}
+
+int runner_start(struct runner *runner, const char *program, const char *directory, const char *python, int wake,
+	struct error *error)
+{
+	const char *words[] = { program, "--directory", directory, *python ? "--python" : NULL, python, NULL };
+	int rc = start(runner, words, environ, -1, error);
+	return rc ? rc : wait_until_ready(runner, wake, error);
+}
+
+int runner_launch(struct runner *runner, const char *const *words, char *const *environment, struct runner_errors *errors,
+	struct error *error)
+{
+	cleanup_fd int theirs = -1;
+	int both[2];
+	buffer_clear(&errors->said);
+	if (pipe2(both, O_CLOEXEC))
+		return fail(error, ERROR_SYSTEM, "Cannot make a pipe: %s.", strerror(errno));
+	errors->descriptor = both[0], theirs = both[1];
+	fcntl(errors->descriptor, F_SETFL, O_NONBLOCK);
+	int rc = start(runner, words, environment, theirs, error);
+	runner->errors = rc ? NULL : errors;
+	if (rc) {
+		close(errors->descriptor);
+		errors->descriptor = -1;
+	}
+	return rc;
+}
+
+/* ---- listening to errors ---- */
+
+/* Logs the lines that came since, and keeps the end of all. */
+static void keep_said(struct runner_errors *errors, const char *bytes, size_t length)
+{
+	size_t from = errors->said.length;
+	while (from && errors->said.data[from - 1] != '\n')
+		from--;
+	buffer_append(&errors->said, bytes, length);
+	for (char *end; (end = strchr(errors->said.data + from, '\n')); from = (size_t)(end - errors->said.data) + 1)
+		log_info("%s: %.*s", errors->name, (int)(end - errors->said.data - (ptrdiff_t)from), errors->said.data + from);
+	if (errors->said.length > most_said_bytes)
+		buffer_drop_front(&errors->said, errors->said.length - most_said_bytes);
+}
+
+static void listen_to_errors(struct runner_errors *errors)
+{
+	char bytes[4096];
+	ssize_t length = -1;
+	while (errors && errors->descriptor >= 0 && (length = read(errors->descriptor, bytes, sizeof bytes)) > 0) {
+		for (ssize_t i = 0; i < length; i++)
+			bytes[i] = bytes[i] ? bytes[i] : ' '; /* so that it is text */
+		keep_said(errors, bytes, (size_t)length);
+	}
+	if (errors && errors->descriptor >= 0 && length == 0) {
+		close(errors->descriptor);
+		errors->descriptor = -1;
+	}
+}
+
+static void stop_listening(struct runner_errors *errors)
+{
+	listen_to_errors(errors);
+	if (errors && errors->descriptor >= 0)
+		close(errors->descriptor);
+	if (errors)
+		errors->descriptor = -1;
 }
 
 /* ---- talking ---- */
@@ -105,6 +176,7 @@ static int end_process(struct runner *runner);
 bool runner_is_there(struct runner *runner)
 {
 	struct pollfd output = { .fd = runner->output, .events = 0 };
+	listen_to_errors(runner->errors);
 	if (runner->pid && poll(&output, 1, 0) > 0)
 		end_process(runner);
 	return runner->pid;
@@ -132,12 +204,19 @@ static int take_line(struct runner *runner, json_t **event, struct error *error)
 	return *event ? 1 : fail(error, ERROR_SYSTEM, "podium-run sent a line that is not JSON.");
 }
 
-/* 1 when something was read, 0 at the end of the time or when woken, ERROR_SYSTEM at the end of the output. */
+/* 1 when something was read, also of its errors, 0 at the end of the time or when woken, ERROR_SYSTEM at the end of the output. */
 static int read_more(struct runner *runner, int wake, int timeout_ms, struct error *error)
 {
-	struct pollfd waiting[] = { { .fd = runner->output, .events = POLLIN }, { .fd = wake, .events = POLLIN } };
+	struct pollfd waiting[] = {
+		{ .fd = runner->output, .events = POLLIN }, { .fd = wake, .events = POLLIN },
+		{ .fd = runner->errors ? runner->errors->descriptor : -1, .events = POLLIN },
+	};
 	char bytes[65536];
 	int ready = poll(waiting, COUNT(waiting), timeout_ms);
+	if (ready > 0 && waiting[2].revents)
+		listen_to_errors(runner->errors);
+	if (ready > 0 && waiting[2].revents && !waiting[0].revents && !waiting[1].revents)
+		return 1; /* it has only spoken of errors */
 	if (ready <= 0 || !waiting[0].revents)
 		return 0;
 	ssize_t length = read(runner->output, bytes, sizeof bytes);
@@ -190,6 +269,7 @@ static int end_process(struct runner *runner)
 		kill(-runner->pid, SIGKILL);
 		waitpid(runner->pid, &status, 0);
 	}
+	stop_listening(runner->errors);
 	buffer_free(&runner->unread);
 	*runner = (struct runner){ .input = -1, .output = -1 };
 	return status;
@@ -221,6 +301,46 @@ static bool read_answer(int output, int wake, struct buffer *answer)
 	}
 }
 
+static int read_until(const struct pollfd *wanted, int64_t until_ms, struct buffer *answer)
+{
+	char bytes[16384];
+	for (int64_t left; (left = until_ms - clock_ms()) > 0 && answer->length < most_answer_bytes;) {
+		struct pollfd waiting[] = { wanted[0], wanted[1] };
+		if (poll(waiting, COUNT(waiting), (int)left) < 0)
+			continue;
+		if (waiting[1].revents)
+			return -1;
+		ssize_t length = waiting[0].revents ? read(waiting[0].fd, bytes, sizeof bytes) : -1;
+		if (length > 0)
+			buffer_append(answer, bytes, (size_t)length);
+		else if (length == 0)
+			return 0;
+	}
+	return -1;
+}
+
+int runner_question(const char *const *words, char *const *environment, int wake, int limit_ms, struct buffer *answer)
+{
+	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), output = -1;
+	int answers[2], status;
+	pid_t pid;
+	if (nothing < 0 || pipe2(answers, O_CLOEXEC))
+		return -1;
+	output = answers[0];
+	int rc = spawn(words, environment, nothing, answers[1], answers[1], &pid);
+	close(answers[1]);
+	if (rc) {
+		buffer_printf(answer, "Cannot start %s: %s.", words[0], strerror(rc));
+		return -1;
+	}
+	const struct pollfd wanted[] = { { .fd = output, .events = POLLIN }, { .fd = wake, .events = POLLIN } };
+	bool is_whole = !read_until(wanted, clock_ms() + limit_ms, answer);
+	if (!is_whole)
+		kill(-pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return is_whole && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 char *runner_ask(const char *const *words, int wake)
 {
 	cleanup_fd int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), output = -1;
@@ -230,7 +350,7 @@ char *runner_ask(const char *const *words, int wake)
 	if (nothing < 0 || pipe2(answers, O_CLOEXEC))
 		return NULL;
 	output = answers[0];
-	int rc = spawn(words, nothing, answers[1], &pid);
+	int rc = spawn(words, environ, nothing, answers[1], -1, &pid);
 	close(answers[1]);
 	if (rc)
 		return NULL;

@@ -8,6 +8,7 @@
 #include "lib/tools.h"
 #include "lib/usage.h"
 #include "sql/schema.h"
+#include "worker/cluster.h"
 #include "worker/register.h"
 #include "worker/registration.h"
 #include "worker/slot.h"
@@ -26,7 +27,8 @@ static const struct usage USAGE = {
 	.purpose = "runs the jobs of a Podium on this machine's GPUs",
 	.about =
 		"Offers the GPUs of this machine (where there is none, its CPU) to the leaderboards in the database, runs the\n"
-		"jobs for them with podium-run and writes the results back. Several may work for one database, each under its own name;\n"
+		"jobs for them with podium-run and writes the results back; with PODIUM_LAUNCHER=slurm it offers those of a cluster\n"
+		"and runs the jobs there. Several may work for one database, each under its own name;\n"
 		"`podium-worker register INVITATION` makes this host one that has an account of its own there.\n",
 	.signals = {
 		{ "SIGTERM, SIGINT", "takes no new job; what runs may end within worker_drain_s, and is queued again then. A second signal ends\n"
@@ -75,6 +77,7 @@ static const char *check_host(struct arena *arena, const struct config *config, 
 struct worker {
 	const struct config *config;
 	struct registration registration;
+	struct cluster *cluster; /* NULL: the devices are this machine's */
 	struct slot *slots;
 	size_t running;
 	struct database *db;
@@ -108,6 +111,7 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 			.all_count = registration->device_count, .tools = registration->tools, .runner_program = runner,
 			.stop = worker->stop, .drain = worker->drain, .beat = &worker->beats[worker->running],
 			.hands_in = worker->hands_in, .cache = &worker->cache,
+			.cluster = worker->cluster, .number = worker->running + 1,
 		};
 		int rc = slot_start(slot, error);
 		if (rc)
@@ -298,6 +302,35 @@ static int work(struct worker *worker, const char *runner, const sigset_t *signa
 	return worker->has_failed ? ERROR_CONFLICT : 0;
 }
 
+static void stop_cluster(struct cluster *cluster, int stop)
+{
+	if (cluster && eventfd_write(stop, 1))
+		log_error("Cannot wake the thread that watches Slurm: %s.", strerror(errno));
+	cluster_free(cluster);
+}
+
+/* Where the settings name no model, Slurm must say once which there are. NULL when a signal comes first. */
+static struct cluster *find_cluster(struct arena *arena, const struct config *config, int stop, const sigset_t *signals,
+	struct device **places, size_t *count)
+{
+	const struct timespec pause = { .tv_sec = 2 };
+	struct cluster *cluster = cluster_new(config, stop);
+	struct error error = {0};
+	int rc = cluster_look(cluster, &error);
+	cluster_places(cluster, arena, places, count);
+	if (rc || !*count)
+		log_warning("%s It is tried again until it works.", rc ? error.text : "The cluster has nothing that could be offered.");
+	while (!*count && sigtimedwait(signals, NULL, &pause) < 0) {
+		cluster_look(cluster, &error);
+		cluster_places(cluster, arena, places, count);
+	}
+	rc = *count ? cluster_start(cluster, &error) : ERROR_SYSTEM;
+	if (!rc)
+		return cluster;
+	cluster_free(cluster);
+	return NULL;
+}
+
 static int run(const struct config *config, const sigset_t *signals, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -306,25 +339,33 @@ static int run(const struct config *config, const sigset_t *signals, struct erro
 	const char *runner = tools_find_runner(arena, config);
 	struct device *devices;
 	size_t count;
-	devices_find(arena, config->worker_cpu, &devices, &count);
+	struct cluster *cluster = NULL;
+	if (strcmp(config->launcher, "slurm") == 0 && !(cluster = find_cluster(arena, config, stop, signals, &devices, &count))) {
+		log_info("Stops before it has begun.");
+		return 0;
+	}
+	if (!cluster)
+		devices_find(arena, config->worker_cpu, &devices, &count);
 	for (size_t i = 0; i < count; i++)
 		log_info("Offers %s: %s, %s.", devices[i].model, devices[i].product, devices[i].uuid);
 	struct tools tools = { .python = find_python(arena, config, runner, signals), .nvcc = tools_find_nvcc(arena, config) };
 	if (!tools.python) {
 		log_info("Stops before it has begun.");
+		stop_cluster(cluster, stop);
 		return 0;
 	}
 	struct worker worker = {
-		.config = config, .db = db, .stop = stop, .drain = drain_event, .slots = arena_array(arena, struct slot, count),
+		.config = config, .db = db, .stop = stop, .drain = drain_event, .cluster = cluster, .slots = arena_array(arena, struct slot, count),
 		.beats = arena_array(arena, struct beat, count),
 		.registration = {
 			.name = config->worker_name, .devices = devices, .device_count = count, .tools = &tools,
-			.checks = check_host(arena, config, runner, stop), .protocol = schema_known(), .instance = draw_instance(),
+			.checks = cluster ? NULL : check_host(arena, config, runner, stop), .protocol = schema_known(), .instance = draw_instance(),
 		},
 	};
 	cache_open(&worker.cache, config);
 	int rc = work(&worker, runner, signals, error);
 	cache_close(&worker.cache);
+	stop_cluster(cluster, stop);
 	return rc;
 }
 

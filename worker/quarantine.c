@@ -3,9 +3,15 @@
 #include "lib/arena.h"
 #include "lib/log.h"
 
+#include <string.h>
+
 static const struct statement PUT = COMMAND(
 	"UPDATE gpus g JOIN workers w ON w.id = g.worker_id "
 	"SET g.quarantined_at = COALESCE(g.quarantined_at, UTC_TIMESTAMP(3)), g.quarantine_reason = ? WHERE w.name = ? AND g.uuid = ?");
+
+static const struct statement LIFT = COMMAND(
+	"UPDATE gpus g JOIN workers w ON w.id = g.worker_id SET g.quarantined_at = NULL, g.quarantine_reason = NULL "
+	"WHERE w.name = ? AND g.uuid = ?");
 
 struct standing { int64_t is_free; };
 static const struct column STANDING_COLUMNS[] = { INTEGER(struct standing, is_free) };
@@ -31,6 +37,26 @@ void quarantine_begin(struct quarantine *quarantine, struct database *db, const 
 void quarantine_end(struct quarantine *quarantine)
 {
 	quarantine->reason.text[0] = '\0';
+}
+
+void quarantine_wait(struct quarantine *quarantine, struct database *db, const struct error *reason)
+{
+	if (!quarantine_has_begun(quarantine) || strcmp(quarantine->reason.text, reason->text) != 0) {
+		log_warning("%s: %s It is tried again until it works.", quarantine->device->uuid, reason->text);
+		quarantine->reason = *reason;
+		quarantine->is_stored = false;
+	}
+	store(quarantine, db);
+}
+
+void quarantine_pass(struct quarantine *quarantine, struct database *db)
+{
+	if (!quarantine_has_begun(quarantine))
+		return;
+	if (database_execute(db, &LIFT, NULL, "ss", quarantine->worker, quarantine->device->uuid))
+		return; /* it is asked again before the next claim */
+	log_info("%s: it works again.", quarantine->device->uuid);
+	quarantine_end(quarantine);
 }
 
 bool quarantine_has_begun(const struct quarantine *quarantine)

@@ -21,6 +21,11 @@ struct quarantine {
 void quarantine_begin(struct quarantine *quarantine, struct database *db, const struct error *reason);
 void quarantine_end(struct quarantine *quarantine);
 
+/* The same for what passes by itself, as a cluster that does not answer: nobody has to release the device, quarantine_pass ends it. Says it
+ * in the log once. */
+void quarantine_wait(struct quarantine *quarantine, struct database *db, const struct error *reason);
+void quarantine_pass(struct quarantine *quarantine, struct database *db);
+
 bool quarantine_has_begun(const struct quarantine *quarantine);
 
 /* ERROR_SYSTEM with a sentence while it lasts. */

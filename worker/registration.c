@@ -25,6 +25,10 @@ static const struct statement ADD_GPU = COMMAND(
 	"INSERT INTO gpus (model, product, memory_bytes, driver, compute_capability, seen_at, worker_id, uuid) "
 	"VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3), ?, ?)");
 
+static const struct statement DESCRIBE = COMMAND(
+	"UPDATE gpus g JOIN workers w ON w.id = g.worker_id SET g.product = ?, g.memory_bytes = ?, g.driver = ?, g.compute_capability = ? "
+	"WHERE w.name = ? AND g.uuid = ?");
+
 struct entry { int64_t id, instance, database_ms; };
 static const struct column ENTRY_COLUMNS[] = {
 	INTEGER(struct entry, id), INTEGER(struct entry, instance), TIME(struct entry, database_ms),
@@ -92,6 +96,12 @@ int registration_write(struct database *db, const struct registration *registrat
 {
 	struct registration copy = *registration;
 	return database_transaction(db, write_body, &copy, error);
+}
+
+int registration_describe(struct database *db, const char *worker, const struct device *device, struct error *error)
+{
+	return database_execute(db, &DESCRIBE, error, "sissss", device->product, device->memory_bytes, device->driver,
+		device->compute_capability, worker, device->uuid);
 }
 
 int registration_renew(struct database *db, const struct registration *registration, int64_t *database_ms, struct error *error)

@@ -21,6 +21,9 @@ struct registration {
  * Takes the name over from a process that had it. */
 int registration_write(struct database *db, const struct registration *registration, struct error *error);
 
+/* Says what a device is that was known by its name alone: product, memory, driver and compute capability. */
+int registration_describe(struct database *db, const char *worker, const struct device *device, struct error *error);
+
 /* "I am here", and what it has done (worker/figures.h); *database_ms is what time it is for the database. ERROR_NOT_FOUND when there is no entry (any more), ERROR_CONFLICT when another process has taken
  * the name over since. */
 int registration_renew(struct database *db, const struct registration *registration, int64_t *database_ms, struct error *error);

@@ -6,6 +6,7 @@
 #include "lib/log.h"
 #include "lib/scope.h"
 #include "worker/figures.h"
+#include "worker/registration.h"
 #include "worker/result.h"
 #include "worker/room.h"
 
@@ -20,6 +21,7 @@ enum {
 	most_pause_ms = 10 * 1000,
 	refused_ms = 30 * 1000,   /* how long the database may refuse what is to be written of a job that has ended */
 	check_every_ms = 1000,    /* whether the device works */
+	refused_again_ms = 60 * 1000, /* how long a place that Slurm gave nothing is out of service without another try */
 	cancel_ms = 15 * 1000,    /* how long podium-run may take to end a job that it was told to end */
 };
 
@@ -91,6 +93,7 @@ struct run {
 	bool is_released;           /* the worker stops: queued again */
 	struct error fault;         /* text: podium-run failed, or this machine */
 	struct error loss;          /* text: a GPU has stopped working */
+	struct error refusal;       /* text: the cluster gave nothing to run it on */
 };
 
 static void cancel(struct run *run)
@@ -131,7 +134,10 @@ static bool is_overdue(struct run *run)
 {
 	if (clock_ms() < run->limit_at_ms)
 		return false;
-	runner_stop(&run->slot->runner);
+	if (run->slot->cluster)
+		allotment_end(&run->slot->allotment);
+	else
+		runner_stop(&run->slot->runner);
 	fail(&run->fault, ERROR_SYSTEM, "podium-run did not end the job in time.");
 	return true;
 }
@@ -155,6 +161,8 @@ static void follow(struct run *run)
 		int wake = run->is_released ? -1 : run->slot->stop;
 		beat_busy(run->slot->beat);
 		int rc = runner_next(&run->slot->runner, wake, write_every_ms, &event, &run->fault);
+		if (rc < 0 && run->slot->cluster && !run->is_lost)
+			allotment_explain(&run->slot->allotment, &run->fault);
 		if (rc < 0)
 			return;
 		if (rc == 1)
@@ -165,6 +173,8 @@ static void follow(struct run *run)
 	}
 	if (run->result.machine_failed)
 		fail(&run->fault, ERROR_SYSTEM, "%s", run->result.reason);
+	else if (run->slot->cluster && !run->is_cancelled && strcmp(run->result.verdict, "cancelled") == 0)
+		allotment_explain(&run->slot->allotment, &run->fault); /* Slurm told podium-run to end, not we */
 }
 
 /* Tries until it is done, the claim is lost, or the worker is to stop; then the lease runs out. While the database is
@@ -220,7 +230,7 @@ static void finish_run(struct run *run)
 		queue_let_go(run->slot->db, &run->result.claim, NULL); /* failing, its lease ends soon */
 	} else if (run->loss.text[0]) {
 		insist(run, write_loss);
-	} else if (run->is_released) {
+	} else if (run->is_released || run->refusal.text[0]) {
 		insist(run, write_release);
 	} else if (run->fault.text[0]) {
 		log_error("%s: job %lld: %s", run->slot->device->model, (long long)run->result.claim.job_id, run->fault.text);
@@ -328,6 +338,35 @@ static int take_devices(struct run *run, struct assignment *assignment, struct e
 	return rc;
 }
 
+/* ---- in a cluster ---- */
+
+/* Slurm may take hours. ERROR_SYSTEM: it gives nothing; that is nobody's fault and no attempt, but where the job wants several GPUs, the
+ * cluster may have no such node, and it would be tried for ever. */
+static int take_allotment(struct run *run, struct assignment *assignment, struct error *error)
+{
+	struct slot *slot = run->slot;
+	struct allotment *allotment = &slot->allotment;
+	bool was_ready = allotment->is_ready;
+	int rc = allotment_ask(allotment, assignment->gpu_count, assignment->limit_ms, error);
+	was_ready = was_ready && allotment->is_ready;
+	while (!rc && !(rc = allotment_wait(allotment, slot->stop, run->result.progress, error)) && !see_stop(run) && !run->is_lost)
+		write_progress(run);
+	if (rc == 1 && !was_ready) {
+		struct device device = allotment_device(allotment);
+		registration_describe(slot->db, slot->config->worker_name, &device, NULL); /* for the pages alone */
+	}
+	if (rc == 1)
+		allotment_address(allotment, assignment->message);
+	slot->refused_at_ms = rc < 0 ? clock_ms() : 0;
+	if (rc == 0)
+		allotment_end(allotment);
+	if (rc < 0)
+		quarantine_wait(&slot->quarantine, slot->db, error);
+	if (rc < 0 && assignment->gpu_count == 1)
+		run->refusal = *error, error->text[0] = '\0';
+	return rc < 0 ? rc : 0;
+}
+
 /* A GPU that fails takes whatever runs on it along, so nothing but a verdict that the submission has earned on its own
  * is believed without asking the GPU. */
 static bool is_beyond_doubt(const struct result *result)
@@ -343,7 +382,7 @@ static bool is_beyond_doubt(const struct result *result)
 static void ask_devices(struct run *run)
 {
 	struct slot *slot = run->slot;
-	if (run->is_lost || is_beyond_doubt(&run->result))
+	if (run->is_lost || slot->cluster || is_beyond_doubt(&run->result)) /* a cluster looks after its GPUs by itself */
 		return;
 	if (health_check(&slot->health, slot->device, &run->loss))
 		quarantine_begin(&slot->quarantine, slot->db, &run->loss);
@@ -402,11 +441,15 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	log_info("The job is claimed, attempt %lld.", (long long)claim->attempt);
 	struct assignment assignment = {0};
 	int rc = assignment_read(slot->db, arena, slot->cache, claim, slot->device, slot->tools, &assignment, &run.fault);
-	if (!rc && assignment.gpu_count > 1)
+	if (!rc && slot->cluster)
+		rc = take_allotment(&run, &assignment, &run.fault);
+	else if (!rc && assignment.gpu_count > 1)
 		rc = take_devices(&run, &assignment, &run.fault);
 	bool goes_on = !rc && !run.is_lost && !run.is_released;
 	if (goes_on)
 		rc = runner_send(&slot->runner, assignment.message, &run.fault);
+	if (goes_on && rc && slot->cluster)
+		allotment_explain(&slot->allotment, &run.fault);
 	json_decref(assignment.message);
 	run.limit_at_ms = clock_ms() + assignment.limit_ms;
 	if (goes_on && !rc)
@@ -418,7 +461,9 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	log_end(&run, begun_ms);
 	end_log();
 	result_end(&run.result);
-	return !run.result.machine_failed;
+	if (slot->cluster)
+		allotment_rest(&slot->allotment);
+	return !run.result.machine_failed && !run.refusal.text[0];
 }
 
 /* ---- the loop ---- */
@@ -443,9 +488,35 @@ static int check_device(struct slot *slot, struct error *error)
 	return 0;
 }
 
+/* The same of a place in a cluster. Whether Slurm still refuses what it refused before, only a job can show, and jobs may stay away from
+ * what is out of service: so that is forgotten after a while. */
+static int check_place(struct slot *slot, struct error *error)
+{
+	int rc = cluster_standing(slot->cluster, slot->device->model, error);
+	allotment_look(&slot->allotment);
+	if (rc)
+		quarantine_wait(&slot->quarantine, slot->db, error);
+	else if (!slot->refused_at_ms || clock_ms() - slot->refused_at_ms > refused_again_ms)
+		quarantine_pass(&slot->quarantine, slot->db);
+	return rc;
+}
+
+/* Another place holds a GPU that waits for a job. */
+static bool leaves_it_to_others(const struct slot *slot)
+{
+	return slot->cluster && !slot->allotment.is_ready && cluster_has_warm(slot->cluster, slot->device->model);
+}
+
+static bool take_turn(struct slot *slot)
+{
+	return slot->cluster ? !leaves_it_to_others(slot) : device_lock_try(&slot->lock);
+}
+
 /* What a claim needs first. */
 static int make_ready(struct slot *slot, struct error *error)
 {
+	if (slot->cluster)
+		return check_place(slot, error);
 	int rc = check_device(slot, error);
 	if (!rc)
 		rc = room_check(slot->config->worker_directory, error);
@@ -489,14 +560,18 @@ static void *slot_main(void *context)
 		beat_busy(slot->beat);
 		if (make_ready(slot, &error)) {
 			back_off(slot, &error);
-		} else if (device_lock_try(&slot->lock)) {
+		} else if (take_turn(slot)) {
 			claim_and_run(slot);
-			device_lock_release(&slot->lock);
+			if (!slot->cluster)
+				device_lock_release(&slot->lock);
 		} else { /* another worker is measuring on it */
 			rest_ms(slot, slot->config->poll_ms);
 		}
 	}
-	runner_stop(&slot->runner);
+	if (slot->cluster)
+		allotment_close(&slot->allotment);
+	else
+		runner_stop(&slot->runner);
 	health_close(&slot->health);
 	beat_idle(slot->beat);
 	slot->has_ended = true;
@@ -509,6 +584,12 @@ int slot_start(struct slot *slot, struct error *error)
 	slot->runner = (struct runner){ .input = -1, .output = -1 };
 	slot->quarantine = (struct quarantine){ .worker = slot->config->worker_name, .device = slot->device };
 	slot->lock = (struct device_lock){ .turn = -1, .use = -1 };
+	slot->allotment = (struct allotment){
+		.cluster = slot->cluster, .config = slot->config, .place = slot->device, .tools = slot->tools,
+		.runner_program = slot->runner_program, .runner = &slot->runner, .number = slot->number,
+	};
+	if (slot->cluster)
+		allotment_begin(&slot->allotment);
 	int rc = pthread_create(&slot->thread, NULL, slot_main, slot);
 	if (!rc)
 		return 0;

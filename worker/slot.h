@@ -1,4 +1,4 @@
-/* A slot: one device, one thread, one connection to the database, one podium-run. It claims jobs for its device
+/* A slot: one device, or one place in a cluster, one thread, one connection to the database, one podium-run. It claims jobs for its device
  * one after the other until it is told to stop. */
 #ifndef PODIUM_WORKER_SLOT_H
 #define PODIUM_WORKER_SLOT_H
@@ -7,6 +7,7 @@
 #include "lib/device.h"
 #include "lib/runner.h"
 #include "lib/service.h"
+#include "worker/allotment.h"
 #include "worker/assignment.h"
 #include "worker/health.h"
 #include "worker/quarantine.h"
@@ -22,6 +23,8 @@ struct slot {
 	const char *runner_program;
 	struct cache *cache;        /* the worker's */
 	bool hands_in;              /* podium-web ends our jobs (lib/ending.h) */
+	struct cluster *cluster;    /* NULL: the device is this machine's; else it is a place in it, */
+	size_t number;              /* the first, second, ... of the worker's */
 	int stop;                   /* readable when the worker is to stop; never read by the slot */
 	int drain;                  /* readable when the slot is to end what it runs, and to take nothing more; likewise */
 
@@ -30,6 +33,8 @@ struct slot {
 	_Atomic bool has_ended;
 	struct database *db;
 	struct runner runner;
+	struct allotment allotment; /* of a place in a cluster, in the place of what follows; */
+	int64_t refused_at_ms;      /* when Slurm gave it nothing the last time it was asked; 0: it gave something */
 	struct device_lock lock;
 	struct health health;
 	struct vitals vitals;

@@ -18,12 +18,14 @@ class Skip(Exception):
 	"""Raised with the reason why a test cannot run here."""
 
 
-def run():
+def run(before=lambda: None):
+	"""`before` is called before each test."""
 	failed = 0
 	chosen = [function for function in TESTS if not sys.argv[1:] or any(word in function.__name__ for word in sys.argv[1:])]
 	for number, function in enumerate(chosen, 1):
 		name = function.__name__.replace("_", " ")
 		try:
+			before()
 			function()
 			print(f"ok {number} - {name}", flush=True)
 		except Skip as reason:

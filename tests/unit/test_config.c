@@ -109,6 +109,51 @@ static void a_line_that_is_too_long_is_refused_rather_than_cut(void **state)
 	assert_non_null(strstr(error.text, "line 1 is longer than"));
 }
 
+static void a_cluster_s_options_are_split_into_words(void **state)
+{
+	(void)state;
+	struct config config;
+	struct error error = {0};
+	const char *words[slurm_most_words];
+	assert_int_equal(load("launcher = slurm\nslurm_options = --account=podium --qos=low\n"
+		"slurm.H200 = jobs=2 gres=gpu:nvidia_h200  --partition=gpu,big --constraint=a&(b|c) --mem=64G --exclusive\n"
+		"slurm.A100 = jobs=9\nslurm.A100 = jobs=4\n", &config, &error), 0);
+	assert_string_equal(config.launcher, "slurm");
+	assert_int_equal(slurm_options_words(&config.slurm_options, words), 2);
+	assert_string_equal(words[1], "--qos=low");
+	assert_int_equal(config.slurm_model_count, 2);
+	assert_int_equal(config.slurm_models[0].jobs, 2);
+	assert_string_equal(config.slurm_models[0].gres, "gpu:nvidia_h200");
+	assert_int_equal(slurm_options_words(&config.slurm_models[0], words), 4);
+	assert_string_equal(words[1], "--constraint=a&(b|c)");
+	assert_string_equal(slurm_options_value(&config.slurm_models[0], "partition"), "gpu,big");
+	assert_null(slurm_options_value(&config.slurm_models[0], "part"));
+	assert_int_equal(config.slurm_models[1].jobs, 4);
+}
+
+static void what_srun_must_not_be_told_is_refused_with_its_line(void **state)
+{
+	(void)state;
+	refused("launcher = ssh\n", "line 1: launcher must be local or slurm, not \"ssh\"");
+	refused("\nslurm_options = --output=/etc/passwd\n", "line 2: \"--output=/etc/passwd\" is not an option of srun that may be chosen here");
+	refused("slurm_options = --partition=a;b\n", "line 1: \"--partition=a;b\" has a character that --partition does not take");
+	refused("slurm_options = --partition=$(id)\n", "has a character");
+	refused("slurm_options = --nodelist=/etc/passwd\n", "has a character that --nodelist does not take");
+	refused("slurm_options = --partition=g\303\244u\n", "letters, digits and signs of ASCII");
+	refused("slurm_options = --partition gpu\n", "--partition needs a value, in the same word");
+	refused("slurm_options = -p gpu\n", "\"-p\" is neither");
+	refused("slurm_options = jobs=2\n", "\"jobs=2\" is neither");
+	refused("slurm.H200 = jobs=0\n", "line 1: jobs must be a whole number from 1 to 64, not \"0\"");
+	refused("slurm.H200 = gres=gpu:a:b\n", "gres must be what sinfo calls the GPUs");
+	refused("slurm.H200 = --mem=lots\n", "--mem must be a number");
+	refused("slurm.H200 = --time=1-0\n", "--time must be a whole number");
+	refused("slurm.H200 = --exclusive=user\n", "--exclusive stands alone");
+	refused("slurm.H2 00 = jobs=1\n", "\"H2 00\" cannot be the name of a GPU model");
+	refused("slurm. = jobs=1\n", "the name of a GPU model must stand behind");
+	refused("slurm.H200 = --job-name=x\n", "is not an option");
+	refused("slurm.H200 = --export=ALL\n", "is not an option");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +162,8 @@ int main(void)
 		cmocka_unit_test(the_environment_alone_counts_where_the_file_is_set_to_nothing),
 		cmocka_unit_test(a_password_that_everybody_may_read_is_refused_and_said_where),
 		cmocka_unit_test(a_line_that_is_too_long_is_refused_rather_than_cut),
+		cmocka_unit_test(a_cluster_s_options_are_split_into_words),
+		cmocka_unit_test(what_srun_must_not_be_told_is_refused_with_its_line),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

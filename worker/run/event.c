@@ -94,9 +94,17 @@ static void set_count(json_t *event, const char *key, double number)
 		json_object_set_new(event, key, json_integer((json_int_t)number));
 }
 
-void event_ready(struct events *events)
+void event_ready(struct events *events, const json_t *devices)
 {
-	send(events, json_pack("{s:s, s:s}", "event", "ready", "version", PODIUM_VERSION));
+	json_t *event = json_pack("{s:s, s:s}", "event", "ready", "version", PODIUM_VERSION);
+	if (devices)
+		json_object_set_new(event, "device", json_deep_copy(devices));
+	send(events, event);
+}
+
+void event_waiting(struct events *events, const char *text)
+{
+	send(events, json_pack("{s:s, s:s}", "event", "waiting", "text", text));
 }
 
 void event_environment(struct events *events, json_t *environment)

@@ -52,7 +52,8 @@ struct verdict_event {
 	int zygotes;               /* that were started so far */
 };
 
-void event_ready(struct events *events);
+void event_ready(struct events *events, const json_t *devices); /* NULL: they come with each job */
+void event_waiting(struct events *events, const char *text); /* before it is ready */
 void event_environment(struct events *events, json_t *environment); /* keeps a reference of its own */
 void event_stage(struct events *events, int position, const char *stage, const char *command);
 void event_kernels(struct events *events, int position, json_t *kernels); /* these too keep references of their own */

@@ -4,6 +4,7 @@
 #include "lib/log.h"
 #include "lib/manual.h"
 #include "lib/scope.h"
+#include "worker/run/allotted.h"
 #include "worker/run/host.h"
 #include "worker/run/machine.h"
 #include "worker/run/reaper.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@
 enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
-	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once] [LIMITS]\n"
+	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once] [--allotted] [LIMITS]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
 	"       podium-run --check-host[=json] [--directory DIR] [--user NAME]\n"
 	"       podium-run --walls [--user NAME]\n"
@@ -33,6 +35,8 @@ static const char USAGE[] =
 	"  --user NAME           who submissions run as when podium-run is root (default: nobody)\n"
 	"  --python PATH         the interpreter of the jobs that will come: it begins to import torch at once\n"
 	"  --once                end after one job; the end of input does not cancel it\n"
+	"  --allotted[=LOCKS]    started by a scheduler (Slurm): use the devices that it gave, hold their locks in the folder\n"
+	"                        LOCKS, and say in the event \"ready\" which they are\n"
 	"  --find-python[=PATH]  print the interpreter for Python tasks, PATH or else the first python3 on the\n"
 	"                        PATH or in /usr/bin that this user can start and that can import torch\n"
 	"  --check-host[=json]   say what this host offers and lacks, what that costs and how to mend it; as words, or\n"
@@ -53,13 +57,14 @@ static const char USAGE[] =
 
 struct options {
 	const char *directory, *user, *python;
-	bool once, find_python, check_host, as_json, walls;
+	bool once, find_python, check_host, as_json, walls, allotted;
+	const char *locks;
 	const char *show, *memory, *disk, *processes;
 };
 
 enum {
 	OPTION_DIRECTORY = 1, OPTION_USER, OPTION_ONCE, OPTION_PYTHON, OPTION_FIND_PYTHON, OPTION_CHECK_HOST, OPTION_WALLS, OPTION_SHOW,
-	OPTION_MEMORY, OPTION_DISK, OPTION_PROCESSES, OPTION_HELP, OPTION_VERSION, OPTION_MANUAL,
+	OPTION_MEMORY, OPTION_DISK, OPTION_PROCESSES, OPTION_HELP, OPTION_VERSION, OPTION_MANUAL, OPTION_ALLOTTED,
 };
 
 static int print_manual(void)
@@ -80,7 +85,7 @@ static int read_options(int count, char **words, struct options *options)
 		{ "directory", required_argument, NULL, OPTION_DIRECTORY }, { "user", required_argument, NULL, OPTION_USER },
 		{ "once", no_argument, NULL, OPTION_ONCE }, { "python", required_argument, NULL, OPTION_PYTHON },
 		{ "find-python", optional_argument, NULL, OPTION_FIND_PYTHON }, { "check-host", optional_argument, NULL, OPTION_CHECK_HOST },
-		{ "walls", no_argument, NULL, OPTION_WALLS },
+		{ "walls", no_argument, NULL, OPTION_WALLS }, { "allotted", optional_argument, NULL, OPTION_ALLOTTED },
 		{ "show", required_argument, NULL, OPTION_SHOW }, { "memory", required_argument, NULL, OPTION_MEMORY },
 		{ "disk", required_argument, NULL, OPTION_DISK }, { "processes", required_argument, NULL, OPTION_PROCESSES },
 		{ "help", no_argument, NULL, OPTION_HELP }, { "version", no_argument, NULL, OPTION_VERSION },
@@ -95,6 +100,7 @@ static int read_options(int count, char **words, struct options *options)
 		case OPTION_FIND_PYTHON: options->find_python = true; options->python = optarg; break;
 		case OPTION_CHECK_HOST: options->check_host = true; options->as_json = optarg != NULL; break;
 		case OPTION_WALLS: options->walls = true; break;
+		case OPTION_ALLOTTED: options->allotted = true; options->locks = optarg ? optarg : ""; break;
 		case OPTION_SHOW: options->show = optarg; break;
 		case OPTION_MEMORY: options->memory = optarg; break;
 		case OPTION_DISK: options->disk = optarg; break;
@@ -175,16 +181,25 @@ static int check_host(struct sandbox_host *sandbox, const struct options *option
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* Whether anybody still wants the device that is waited for. */
+static bool still_waits(void *context)
+{
+	struct events *events = context;
+	struct pollfd input = { .fd = STDIN_FILENO };
+	event_waiting(events, "waiting for the device on the node");
+	return !events->lost && (poll(&input, 1, 0) <= 0 || !(input.revents & (POLLHUP | POLLERR)));
+}
+
 /* False when it ended because of a fault. */
 static bool run_jobs(struct inbox *inbox, struct events *events, int base, const struct options *options,
-	const struct sandbox_host *host)
+	const struct sandbox_host *host, const json_t *devices)
 {
 	struct machine machine = machine_make(host);
 	struct zygote zygote = zygote_none;
 	bool good = true;
 	if (options->python)
 		zygote_start(&zygote, options->python);
-	event_ready(events);
+	event_ready(events, devices);
 	for (json_t *message; good && (message = inbox_next(inbox));) {
 		good = run_job(message, base, host, &machine, &zygote, inbox, events);
 		json_decref(message);
@@ -204,9 +219,15 @@ static int serve(const struct options *options, const struct sandbox_host *host,
 	struct events events = { .descriptor = STDOUT_FILENO };
 	struct inbox inbox;
 	cleanup_fd int base = workspace_base(options->directory, host->account, error);
-	if (base < 0 || inbox_open(&inbox, &events, options->once, error))
+	json_t *devices = NULL;
+	if (base < 0 || (options->allotted && allotted_take(options->locks, still_waits, &events, &devices, error)))
 		return error->code;
-	bool good = run_jobs(&inbox, &events, base, options, host);
+	if (inbox_open(&inbox, &events, options->once, error)) {
+		json_decref(devices);
+		return error->code;
+	}
+	bool good = run_jobs(&inbox, &events, base, options, host, devices);
+	json_decref(devices);
 	inbox_close(&inbox);
 	return good ? 0 : ERROR_SYSTEM;
 }
