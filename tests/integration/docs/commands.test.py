@@ -142,7 +142,7 @@ def check_file(command):
 
 
 def check_dev(command):
-	words = re.findall(r"^#\s+\./dev (\w+)", (ROOT / "dev").read_text(), re.M)
+	words = re.findall(r"^#\s+\./dev ([\w-]+)", (ROOT / "dev").read_text(), re.M)
 	equal((command.where, command.words[1] in words), (command.where, True))
 
 
@@ -223,7 +223,7 @@ def each_setting_in_the_book_is_one():
 	others = "".join(path.read_text(errors="replace") for folder in ("cli", "harness", "tests", "worker", "lib") for path in (ROOT / folder).rglob("*")
 		if path.suffix in (".c", ".h", ".py", ".mjs", "") and path.is_file() and "node_modules" not in path.parts)
 	for page in PAGES:
-		for name in set(re.findall(r"\bPODIUM_[A-Z_]+\b", page.read_text())) - known:
+		for name in set(re.findall(r"\bPODIUM_[A-Z_]*[A-Z]\b", page.read_text())) - known:
 			equal((page.name, name, f'"{name}"' in others or f"{name}=" in others), (page.name, name, True))
 
 
