@@ -53,13 +53,14 @@ static int read_again(struct request *request, struct kept *kept)
 	struct arena *arena = arena_new();
 	struct announcement *rows;
 	size_t count;
+	int64_t asked_at_ms = clock_ms();
 	int rc = database_rows(request->db, arena, &SHOWN, &rows, &count, request->error, "");
 	if (rc) {
 		arena_free(arena);
 		return rc;
 	}
 	arena_free(kept->arena);
-	*kept = (struct kept){ arena, rows, count, clock_ms() };
+	*kept = (struct kept){ arena, rows, count, asked_at_ms };
 	return 0;
 }
 
@@ -72,7 +73,7 @@ static bool is_shown(const struct announcement *announcement, int64_t leaderboar
 int announcements_read(struct request *request, int64_t leaderboard_id, struct page *page)
 {
 	struct kept *kept = keep_of_thread(&keep);
-	int rc = kept && (!kept->arena || clock_ms() - kept->read_at_ms >= kept_ms) ? read_again(request, kept) : 0;
+	int rc = kept && (!kept->arena || !keep_is_fresh(kept->read_at_ms, kept_ms)) ? read_again(request, kept) : 0;
 	if (rc || !kept)
 		return rc;
 	struct announcement *shown = arena_array(request->arena, struct announcement, most_shown);

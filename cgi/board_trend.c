@@ -187,7 +187,7 @@ static size_t slot_of(const struct trend *trend)
 static bool is_fresh(const struct kept *slot, const struct trend *trend)
 {
 	return slot->html.length && slot->leaderboard_id == trend->board->id && slot->version_id == trend->board->task_version_id
-		&& slot->own_id == trend->own_id && strcmp(slot->gpu, trend->gpu->name) == 0 && clock_ms() - slot->read_at_ms < kept_ms;
+		&& slot->own_id == trend->own_id && strcmp(slot->gpu, trend->gpu->name) == 0 && keep_is_fresh(slot->read_at_ms, kept_ms);
 }
 
 static int write_trend(struct request *request, struct trend *trend, struct buffer *html)

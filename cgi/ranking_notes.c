@@ -75,7 +75,7 @@ static struct kept *slot_of(struct kept *kept, const struct board *board, const 
 static bool is_fresh(const struct kept *slot, const struct board *board, const struct board_gpu *gpu)
 {
 	return slot->arena && slot->version_id == board->task_version_id && strcmp(slot->gpu, gpu->name) == 0
-		&& clock_ms() - slot->read_at_ms < kept_ms;
+		&& keep_is_fresh(slot->read_at_ms, kept_ms);
 }
 
 static int read_again(struct request *request, const struct board *board, const struct board_gpu *gpu, struct kept *slot)

@@ -3,6 +3,7 @@
 #include "cgi/api.h"
 #include "cgi/form.h"
 #include "cgi/html.h"
+#include "cgi/keep.h"
 #include "cgi/pages.h"
 #include "cgi/popcorn.h"
 #include "cgi/refusal.h"
@@ -466,6 +467,8 @@ void router_answer(struct request *request)
 {
 	request->status = 200;
 	int rc = answer_path(request);
+	if (request->method != METHOD_GET)
+		keep_changed();
 	if (rc)
 		answer_error(request, rc);
 	json_decref(request->json);

@@ -69,7 +69,6 @@ scenes('an admin announces something on the front page and ends it', async (come
 	await logInAsAdmin(page);
 	await page.goto('/admin/announcements');
 	await fillAndSend(page, { 'What is announced': text }, 'Announce it');
-	await page.waitForTimeout(1100); // pages may show for a second what was announced before (docs/web-hosts.md)
 	await page.goto('/');
 	await page.getByRole('region', { name: 'Announcements' }).getByText(text).waitFor();
 	await page.goto('/admin/announcements');
@@ -77,7 +76,6 @@ scenes('an admin announces something on the front page and ends it', async (come
 	await page.getByRole('heading', { name: 'End this announcement?' }).waitFor();
 	await page.getByRole('button', { name: 'End it now' }).click();
 	await page.getByText('End this announcement?').waitFor({ state: 'detached' });
-	await page.waitForTimeout(1100);
 	await page.goto('/');
 	assert.equal(await page.getByText(text).count(), 0);
 });
