@@ -55,7 +55,11 @@ function describeFocus() {
 
 async function step(page) {
 	await page.keyboard.press('Tab');
-	const focus = await page.evaluate(describeFocus);
+	const focus = await page.evaluate(describeFocus).catch((error) => {
+		if (!/because of a navigation/.test(error.message))
+			throw error;
+		return { what: 'a page that has loaded itself again', faults: [] }; // without scripts it does so every few seconds
+	});
 	assert.deepEqual(focus?.faults ?? [], []);
 	return focus?.what ?? null;
 }
@@ -65,10 +69,12 @@ const hasFocus = (locator) => locator.evaluate((element) => element === document
 // Goes on with Tab until the element has the focus.
 async function tabTo(page, locator) {
 	await locator.waitFor();
+	let ends = 0; // one is allowed: what had the focus may be gone from a page that changes by itself, and Tab begins at its top then
 	for (let i = 0; i < MOST_STOPS; i++) {
 		if (await hasFocus(locator))
 			return;
-		assert.notEqual(await step(page), null, `Tab left the page before ${locator}`);
+		ends += await step(page) === null;
+		assert.ok(ends < 2, `Tab left the page before ${locator}`);
 	}
 	assert.fail(`Tab does not lead to ${locator}`);
 }
