@@ -275,7 +275,8 @@ KEPT = {("leaderboards", "name"), ("users", "name"), ("task_versions", "definiti
 
 def make_everything_hostile():
 	columns = sql("SELECT table_name, column_name, COALESCE(character_maximum_length, 60000) FROM information_schema.columns WHERE table_schema = 'podium' "
-		"AND data_type IN ('varchar', 'text', 'mediumtext', 'longtext') AND character_set_name = 'utf8mb4'")
+		"AND data_type IN ('varchar', 'text', 'mediumtext', 'longtext') AND character_set_name = 'utf8mb4' "
+		"AND table_name IN (SELECT table_name FROM information_schema.tables WHERE table_schema = 'podium' AND table_type = 'BASE TABLE')")
 	literal = HOSTILE.replace("'", "''")
 	statements = [f"UPDATE `{table}` SET `{column}` = LEFT('{literal}', {min(int(length), 60000)});" for table, column, length in columns if (table, column) not in KEPT
 		and not (table, column) == ("api_tokens", "name")]
