@@ -84,7 +84,7 @@ FAULTS = (
 	("the worker is stopped and started", restart_worker, 1, False),
 )
 CALM_FROM = 0.3                  # of the jobs: from there on the measured programs live
-EVERY = 5                        # jobs between two faults, about
+EVERY, SOON = 5, 3               # jobs between two faults, about; and as long as one of them has not happened
 
 
 def choose(over):
@@ -164,7 +164,7 @@ def all_jobs_end_whatever_happens():
 			source = dice.choices([one for one, _ in SOURCES], [weight for _, weight in SOURCES])[0]
 			submit(source, dice.choice(("test", "benchmark", "ranked")), user=dice.randrange(1, 9))
 			submitted += 1
-		if over - struck >= EVERY:
+		if over - struck >= (EVERY if len(done) == len(FAULTS) else SOON):
 			struck = over
 			time.sleep(dice.random() * 0.2)  # at any moment of a job
 			strike(over)
