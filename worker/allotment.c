@@ -110,13 +110,13 @@ static bool is_enough(const struct allotment *allotment, int64_t gpu_count, int6
 	return allotment->is_ready && allotment->gpu_count == gpu_count && in_time && runner_is_there(allotment->runner);
 }
 
-/* Also what srun has ended, since a controller that was away at that moment does not know. */
+/* Also what srun has ended. Where the controller does not answer, cluster_look does it later. */
 static void cancel(struct allotment *allotment)
 {
 	char name[sizeof allotment->name + 8];
 	snprintf(name, sizeof name, "--name=%s", allotment->name);
 	const char *words[] = { "scancel", "--quiet", name, NULL };
-	allotment->owes_cancel = cluster_tell(allotment->cluster, words, squeue_ms) != 0;
+	cluster_tell(allotment->cluster, words, squeue_ms);
 }
 
 int allotment_ask(struct allotment *allotment, int64_t gpu_count, int64_t limit_ms, struct error *error)
@@ -126,11 +126,11 @@ int allotment_ask(struct allotment *allotment, int64_t gpu_count, int64_t limit_
 	if (is_enough(allotment, gpu_count, limit_ms))
 		return 0;
 	allotment_end(allotment);
-	if (allotment->owes_cancel) /* later it would meet the next one, which has the same name */
-		return fail(error, ERROR_SYSTEM, "Slurm does not take the cancellation of %s.", allotment->name);
 	allotment->gpu_count = gpu_count;
 	allotment->limit_min = limit_of(allotment, limit_ms);
 	allotment->asked_at_ms = 0;
+	allotment->is_open = true;
+	cluster_set_used(allotment->cluster, allotment->number, true);
 	return launch(allotment, error);
 }
 
@@ -256,7 +256,7 @@ void allotment_rest(struct allotment *allotment)
 void allotment_look(struct allotment *allotment)
 {
 	bool is_tired = clock_ms() - allotment->idle_since_ms >= allotment->config->slurm_idle_s * 1000;
-	if (allotment->runner->pid ? is_tired || !runner_is_there(allotment->runner) : allotment->owes_cancel)
+	if (allotment->is_open && (is_tired || !runner_is_there(allotment->runner)))
 		allotment_end(allotment);
 }
 
@@ -270,13 +270,15 @@ void allotment_close(struct allotment *allotment)
 
 void allotment_end(struct allotment *allotment)
 {
-	bool was_there = allotment->runner->pid;
+	if (!allotment->is_open)
+		return;
 	cluster_set_warm(allotment->cluster, allotment->place, false);
-	if (was_there && !allotment->is_ready) /* it does not read its input yet */
+	if (allotment->runner->pid && !allotment->is_ready) /* it does not read its input yet */
 		kill(allotment->runner->pid, SIGTERM);
 	runner_stop(allotment->runner);
-	if (was_there || allotment->owes_cancel)
-		cancel(allotment);
+	cancel(allotment);
+	cluster_set_used(allotment->cluster, allotment->number, false);
+	allotment->is_open = false;
 	json_decref(allotment->given);
 	allotment->given = NULL;
 	allotment->is_ready = false;

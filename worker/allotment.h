@@ -28,7 +28,7 @@ struct allotment {
 
 	char name[96];
 	struct runner_errors errors;
-	bool owes_cancel;           /* Slurm did not hear yet that the last one is over */
+	bool is_open;               /* something of it may be in the cluster */
 	bool is_ready;              /* podium-run has said which devices it has, */
 	json_t *given;              /* which is this ("device" of docs/podium-run.md) */
 	int64_t gpu_count, limit_min;

@@ -23,7 +23,6 @@ struct cluster {
 	const char *prefix;
 	char *environment[most_variables + 1];
 	int stop;
-	bool has_cleaned;                       /* what another one of this name left; only the looking thread asks */
 
 	pthread_t thread;
 	bool runs;
@@ -32,6 +31,7 @@ struct cluster {
 	struct slurm_offer *offers;
 	size_t offer_count;
 	struct error trouble;                   /* text: Slurm does not answer, or has not been asked */
+	bool used[most_places + 1];             /* by number, from 1 */
 	const struct device *warm[most_places]; size_t warm_count;
 };
 
@@ -163,19 +163,29 @@ int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms
 	return run(cluster, words, -1, limit_ms, &ignored);
 }
 
+static bool is_used(struct cluster *cluster, int64_t number)
+{
+	pthread_mutex_lock(&cluster->mutex);
+	bool used = number > 0 && number <= most_places && cluster->used[number];
+	pthread_mutex_unlock(&cluster->mutex);
+	return used;
+}
+
+/* By their numbers, so that one which a place asks for at this moment is not meant. */
 static void cancel_leftovers(struct cluster *cluster)
 {
 	static const char *const list[] = { "squeue", "--noheader", "--me", "--format=%i|%j", NULL };
-	static char numbers[most_leftovers][slurm_number_bytes]; /* one thread at a time looks */
 	cleanup_buffer struct buffer answer = {0};
+	struct slurm_leftover left[most_leftovers];
 	const char *words[most_leftovers + 3] = { "scancel", "--quiet" };
-	cluster->has_cleaned = cluster_ask(cluster, list, look_ms, &answer) == 0;
-	size_t count = cluster->has_cleaned ? slurm_read_leftovers(buffer_string(&answer), cluster->prefix, numbers, most_leftovers) : 0;
+	size_t count = cluster_ask(cluster, list, look_ms, &answer) == 0
+		? slurm_read_leftovers(buffer_string(&answer), cluster->prefix, left, most_leftovers) : 0, cancelled = 0;
 	for (size_t i = 0; i < count; i++)
-		words[2 + i] = numbers[i];
-	if (!count)
+		if (!is_used(cluster, left[i].place))
+			words[2 + cancelled++] = left[i].number;
+	if (!cancelled)
 		return;
-	log_warning("%zu Slurm jobs of a worker of this name that was killed are cancelled.", count);
+	log_warning("%zu Slurm jobs of this worker that no job needs any more are cancelled.", cancelled);
 	cluster_tell(cluster, words, look_ms);
 }
 
@@ -224,8 +234,7 @@ int cluster_look(struct cluster *cluster, struct error *error)
 	static const char *const words[] = { "sinfo", "--noheader", "--Node", "--format=" SLURM_NODES_FORMAT, NULL };
 	cleanup_buffer struct buffer answer = {0}, why = {0};
 	if (cluster_ask(cluster, words, look_ms, &answer) == 0) {
-		if (!cluster->has_cleaned)
-			cancel_leftovers(cluster);
+		cancel_leftovers(cluster);
 		read_answer(cluster, buffer_string(&answer));
 		return 0;
 	}
@@ -339,6 +348,14 @@ const char *cluster_gres(struct cluster *cluster, struct arena *arena, const cha
 }
 
 /* ---- places that hold a GPU ---- */
+
+void cluster_set_used(struct cluster *cluster, size_t number, bool used)
+{
+	pthread_mutex_lock(&cluster->mutex);
+	if (number <= most_places)
+		cluster->used[number] = used;
+	pthread_mutex_unlock(&cluster->mutex);
+}
 
 void cluster_set_warm(struct cluster *cluster, const struct device *place, bool is_warm)
 {

@@ -22,8 +22,9 @@ struct cluster;
 struct cluster *cluster_new(const struct config *config, int stop);
 void cluster_free(struct cluster *cluster); /* also ends its thread; NULL is fine */
 
-/* Asks Slurm which nodes there are. ERROR_SYSTEM with a sentence when it does not answer. The first time that it does, what
- * a worker of this name that was killed has left in the cluster is cancelled. */
+/* Asks Slurm which nodes there are. ERROR_SYSTEM with a sentence when it does not answer. Slurm jobs that are called as those of this
+ * worker, and whose place has none, are cancelled: a worker that was killed has left them, or a controller that was away did not hear
+ * that they are over. */
 int cluster_look(struct cluster *cluster, struct error *error);
 
 /* Starts the thread that looks from time to time. */
@@ -54,6 +55,9 @@ char *const *cluster_environment(const struct cluster *cluster);
  * cluster_ask ends early when the worker is to stop, cluster_tell does not. */
 int cluster_ask(struct cluster *cluster, const char *const *words, int limit_ms, struct buffer *answer);
 int cluster_tell(struct cluster *cluster, const char *const *words, int limit_ms);
+
+/* Whether a place, by its number, has a Slurm job or asks for one: said before it asks, and after all of it has ended. */
+void cluster_set_used(struct cluster *cluster, size_t number, bool is_used);
 
 /* Which places hold a GPU without a job: they take the next job before a place that would have to ask for a GPU. */
 void cluster_set_warm(struct cluster *cluster, const struct device *place, bool is_warm);

@@ -268,7 +268,7 @@ bool slurm_is_over(const struct slurm_job *job)
 	return false;
 }
 
-size_t slurm_read_leftovers(const char *text, const char *prefix, char numbers[][slurm_number_bytes], size_t most)
+size_t slurm_read_leftovers(const char *text, const char *prefix, struct slurm_leftover *leftovers, size_t most)
 {
 	struct piece rest = all_of(text), line, number;
 	size_t count = 0;
@@ -276,8 +276,10 @@ size_t slurm_read_leftovers(const char *text, const char *prefix, char numbers[]
 		if (!take(&line, '|', &number) || !is_number(number) || !line.bytes || !begins(line, prefix))
 			continue;
 		drop(&line, strlen(prefix));
-		if (is_number(line))
-			keep(number, numbers[count++], slurm_number_bytes);
+		if (!is_number(line))
+			continue;
+		keep(number, leftovers[count].number, slurm_number_bytes);
+		leftovers[count++].place = atoll(line.bytes);
 	}
 	return count;
 }

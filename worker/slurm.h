@@ -45,8 +45,9 @@ bool slurm_read_job(const char *text, struct slurm_job *job);
 
 bool slurm_is_over(const struct slurm_job *job);
 
-/* Of lines "NUMBER|NAME", the numbers of jobs whose names are `prefix` and a number: as many as there are, at most `most`. */
-size_t slurm_read_leftovers(const char *text, const char *prefix, char numbers[][slurm_number_bytes], size_t most);
+/* Of lines "NUMBER|NAME", the jobs whose names are `prefix` and the number of a place: as many as there are, at most `most`. */
+struct slurm_leftover { char number[slurm_number_bytes]; int64_t place; };
+size_t slurm_read_leftovers(const char *text, const char *prefix, struct slurm_leftover *leftovers, size_t most);
 
 /* ---- the end ---- */
 

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer end = {0}, error = {0};
 	struct slurm_job job;
-	char numbers[4][slurm_number_bytes];
+	struct slurm_leftover left[4];
 	check_offers(arena, text, NULL);
 	check_offers(arena, text, "main,gpu");
 	if (slurm_read_job(text, &job)) {
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		check_sentence(job.reason);
 		check_sentence(job.node);
 	}
-	require(slurm_read_leftovers(text, "podium-", numbers, 4) <= 4);
+	require(slurm_read_leftovers(text, "podium-", left, 4) <= 4);
 	slurm_say_end(&end, &job, text, 5);
 	require_sentence(buffer_string(&end));
 	slurm_say_error(&error, text);

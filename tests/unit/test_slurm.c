@@ -180,12 +180,14 @@ static void jobs_that_complete_are_not_over_yet(void **state)
 static void leftovers_are_those_with_our_prefix_and_a_number(void **state)
 {
 	(void)state;
-	char numbers[4][slurm_number_bytes];
+	struct slurm_leftover left[4];
 	static const char list[] = "3|podium-a-01-1\n4|podium-a-01-x\n5|podium-a-01-\n6|podium-a-010-1\n7|other\nx|podium-a-01-1\n8|podium-a-01-12\n";
-	assert_int_equal(slurm_read_leftovers(list, "podium-a-01-", numbers, 4), 2);
-	assert_string_equal(numbers[0], "3");
-	assert_string_equal(numbers[1], "8");
-	assert_int_equal(slurm_read_leftovers(list, "podium-a-01-", numbers, 1), 1);
+	assert_int_equal(slurm_read_leftovers(list, "podium-a-01-", left, 4), 2);
+	assert_string_equal(left[0].number, "3");
+	assert_int_equal(left[0].place, 1);
+	assert_string_equal(left[1].number, "8");
+	assert_int_equal(left[1].place, 12);
+	assert_int_equal(slurm_read_leftovers(list, "podium-a-01-", left, 1), 1);
 }
 
 /* ---- the end ---- */
