@@ -31,8 +31,8 @@ static const struct key {
 #define OTHER_KEY(kind, member, fallback, meaning) \
 	{ #member, kind, offsetof(struct config, member), sizeof(((struct config *)0)->member), fallback, 0, 0, meaning }
 	STRING_KEY(database_socket, "", "MariaDB's Unix socket; empty: use database_host"),
-	STRING_KEY(database_host, "127.0.0.1", "MariaDB's host, where no socket is set"),
-	WHOLE_KEY(database_port, "3306", 1, 65535, "MariaDB's port on that host"),
+	STRING_KEY(database_host, "127.0.0.1", "MariaDB's host, where no socket is set; a cluster's nodes with commas between them"),
+	WHOLE_KEY(database_port, "3306", 1, 65535, "MariaDB's port there"),
 	STRING_KEY(database_name, "podium", "database"),
 	STRING_KEY(database_user, "podium", "database user"),
 	SECRET_KEY(database_password, "its password; empty where the socket knows the user"),

@@ -14,7 +14,7 @@
 
 struct config {
 	char database_socket[108]; /* path; empty: TCP to database_host */
-	char database_host[128];
+	char database_host[256];   /* one, or a cluster's nodes with commas between them */
 	int64_t database_port;
 	char database_name[64];
 	char database_user[80];

@@ -2,16 +2,17 @@
 
 #include "lib/buffer.h"
 #include "lib/clock.h"
+#include "lib/database_hosts.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 
-#include <arpa/inet.h>
 #include <errmsg.h>
 #include <errno.h>
 #include <math.h>
 #include <mysql.h>
 #include <mysqld_error.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -137,94 +138,95 @@ static void disconnect(struct database *db)
 	db->mysql = NULL;
 }
 
-/* Also what the client library itself takes for "the socket on this host". */
-static bool is_this_host(const struct config *c)
+/* A server does not notice for hours that a host is gone, and keeps the locks of its transactions for as long; no transaction of ours
+ * stands still for seconds. */
+#define SESSION "SET idle_transaction_timeout = 10, time_zone = '+00:00', sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
+/* A node first catches up with what the others had committed when it was asked, so that whoever is sent from one web host to another
+ * finds what he has just done; outside of transactions, for reading and writing. */
+#define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
+
+/* Whether the server takes statements. A node that has lost sight of most of its cluster, or does not have all data yet, lets one log
+ * in and then refuses everything (1047): as little as this as well. */
+static bool is_ready(MYSQL *mysql)
 {
-	unsigned char address[sizeof(struct in6_addr)];
-	if (!c->database_host[0] || strcmp(c->database_host, "localhost") == 0)
-		return true;
-	if (inet_pton(AF_INET, c->database_host, address) == 1)
-		return address[0] == 127;
-	return inet_pton(AF_INET6, c->database_host, address) == 1 && memcmp(address, &in6addr_loopback, sizeof in6addr_loopback) == 0;
+	return mysql_query(mysql, "DO 1") == 0;
 }
 
-static const char *tls_of(const struct config *c)
+/* A host that is gone without a word is found out after ten seconds, however long an answer may take. */
+static void watch_for_silence(int socket)
 {
-	if (c->database_socket[0])
-		return "off";
-	return c->database_tls[0] ? c->database_tls : is_this_host(c) ? "off" : "verify";
+	const struct { int level, name, value; } options[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, 4 }, { IPPROTO_TCP, TCP_KEEPINTVL, 2 }, { IPPROTO_TCP, TCP_KEEPCNT, 3 },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 10000 },
+	};
+	for (size_t i = 0; i < COUNT(options); i++)
+		setsockopt(socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
-int database_check_tls(const struct config *c, struct error *error)
-{
-	const char *tls = tls_of(c);
-	if (strcmp(tls, "off") == 0 || strcmp(tls, "unverified") == 0)
-		return 0;
-	if (strcmp(tls, "verify") != 0)
-		return fail(error, ERROR_INPUT, "The setting database_tls is verify, unverified or off, not \"%s\".", tls);
-	if (c->database_tls_ca[0] && access(c->database_tls_ca, R_OK))
-		return fail(error, ERROR_SYSTEM, "Cannot read the certificates in %s (database_tls_ca): %s.", c->database_tls_ca, strerror(errno));
-	return c->database_tls_ca[0] ? 0
-		: fail(error, ERROR_INPUT, "The database on %s is reached over TLS, and nothing says whose certificates to trust: set database_tls_ca to "
-			"the file with the certificate that signs the database's, or database_tls to off where the network itself is safe.",
-			c->database_host);
-}
-
-bool database_wants_tls(const struct config *config)
-{
-	return strcmp(tls_of(config), "off") != 0;
-}
-
-static void ask_for_tls(MYSQL *mysql, const struct config *c)
-{
-	static const my_bool yes = 1;
-	if (!database_wants_tls(c))
-		return;
-	my_bool verifies = strcmp(tls_of(c), "verify") == 0;
-	mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
-	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verifies);
-	if (c->database_tls_ca[0])
-		mysql_options(mysql, MYSQL_OPT_SSL_CA, c->database_tls_ca);
-	if (c->database_tls_cert[0])
-		mysql_options(mysql, MYSQL_OPT_SSL_CERT, c->database_tls_cert);
-	if (c->database_tls_key[0])
-		mysql_options(mysql, MYSQL_OPT_SSL_KEY, c->database_tls_key);
-}
-
-static int connect_to_server(struct database *db, struct error *error)
+/* `host` NULL: over the socket. */
+static int connect_to(struct database *db, const char *host, bool is_node, struct error *error)
 {
 	const struct config *c = &db->config;
-	bool local = c->database_socket[0];
-	int rc = database_check_tls(c, error);
-	if (rc)
-		return rc;
-	if (is_suspended(db))
-		return fail(error, ERROR_DATABASE, "The database at %s does not answer.", local ? c->database_socket : c->database_host);
 	db->mysql = mysql_init(NULL);
 	if (!db->mysql)
 		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
-	unsigned int connect_s = local ? 1 : 2, answer_s = (unsigned int)c->database_timeout_s;
+	unsigned int connect_s = host ? 2 : 1, answer_s = (unsigned int)c->database_timeout_s;
 	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
 	mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
 	mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
 	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-	ask_for_tls(db->mysql, c);
-	mysql_options(db->mysql, MYSQL_INIT_COMMAND,
-		"SET time_zone = '+00:00', sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'");
-	if (!mysql_real_connect(db->mysql, local ? NULL : c->database_host, c->database_user,
-			c->database_password[0] ? c->database_password : NULL, c->database_name,
-			local ? 0 : (unsigned int)c->database_port, local ? c->database_socket : NULL,
-			CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)) {
-		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.",
-			local ? c->database_socket : c->database_host, mysql_error(db->mysql));
+	database_ask_for_tls(db->mysql, c);
+	mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION);
+	if (is_node)
+		mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION_OF_NODE);
+	if (!mysql_real_connect(db->mysql, host, c->database_user, c->database_password[0] ? c->database_password : NULL, c->database_name,
+			host ? (unsigned int)c->database_port : 0, host ? NULL : c->database_socket, CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)
+			|| (is_node && !is_ready(db->mysql))) {
+		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.", host ? host : c->database_socket, mysql_error(db->mysql));
 		disconnect(db);
 		return ERROR_DATABASE;
 	}
 	set_socket(db, (int)mysql_get_socket(db->mysql));
+	if (host)
+		watch_for_silence((int)mysql_get_socket(db->mysql));
 	db->is_counted = true;
 	add(&figures.connections, 1);
 	add(&figures.connects, 1);
 	return 0;
+}
+
+/* The nodes of a cluster one after the other. */
+static int connect_to_one_of(struct database *db, struct error *error)
+{
+	struct database_hosts hosts;
+	int rc = database_hosts_read(&db->config, &hosts, error);
+	if (rc)
+		return rc;
+	size_t first = database_hosts_first(&hosts);
+	for (size_t i = 0; i < hosts.count; i++) {
+		size_t number = (first + i) % hosts.count;
+		if (is_suspended(db))
+			return fail(error, ERROR_DATABASE, "The database at %s does not answer.", hosts.names[number]);
+		rc = connect_to(db, hosts.names[number], hosts.count > 1, error);
+		if (!rc) {
+			database_hosts_stay(number);
+			if (error)
+				*error = (struct error){0}; /* what the ones before said */
+			return 0;
+		}
+	}
+	return hosts.count > 1 && error ? fail_context(error, "None of the databases at %s can be used", db->config.database_host) : rc;
+}
+
+static int connect_to_server(struct database *db, struct error *error)
+{
+	int rc = database_check_tls(&db->config, error);
+	if (rc)
+		return rc;
+	if (!db->config.database_socket[0])
+		return connect_to_one_of(db, error);
+	return is_suspended(db) ? fail(error, ERROR_DATABASE, "The database at %s does not answer.", db->config.database_socket)
+		: connect_to(db, NULL, false, error);
 }
 
 struct database *database_lazy(const struct config *config)
@@ -264,7 +266,8 @@ void database_close(struct database *db)
 static bool connection_is_lost(unsigned int number)
 {
 	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || number == CR_CONNECTION_ERROR
-		|| number == ER_CONNECTION_KILLED || number == ER_SERVER_SHUTDOWN;
+		|| number == ER_CONNECTION_KILLED || number == ER_SERVER_SHUTDOWN
+		|| number == ER_UNKNOWN_COM_ERROR; /* a cluster's node that is not ready, or not any more: another one may be */
 }
 
 static int database_failed(struct database *db, unsigned int number, const char *text, struct error *error)
@@ -493,14 +496,19 @@ static int reconnect(struct database *db, struct error *error)
 	return connect_to_server(db, error);
 }
 
+static int lost(struct database *db, struct error *error)
+{
+	db->last_error = CR_SERVER_LOST;
+	return fail(error, ERROR_DATABASE, "The database connection was lost.");
+}
+
 /* Executes, and once more on a fresh connection when the old one was found dead outside a transaction. */
 static int execute(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
 	struct error *error)
 {
 	db->last_error = 0;
 	if (!db->mysql) {
-		int rc = db->in_transaction ? fail(error, ERROR_DATABASE, "The database connection was lost.")
-			: reconnect(db, error);
+		int rc = db->in_transaction ? lost(db, error) : reconnect(db, error);
 		if (rc)
 			return rc;
 	}
@@ -713,6 +721,31 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 
 /* ---- commands ---- */
 
+static bool is_conflict(const struct database *db, int rc)
+{
+	return rc == ERROR_DATABASE && (db->last_error == ER_LOCK_DEADLOCK || db->last_error == ER_LOCK_WAIT_TIMEOUT);
+}
+
+static void pause_before_retry(int attempt)
+{
+	struct timespec pause = { 0, (1L << attempt) * 2000000L + (random() % 4000000L) };
+	nanosleep(&pause, NULL);
+}
+
+/* A statement that is a transaction of its own is tried again as those are; not after it has waited for a lock in vain, which takes
+ * long enough once. */
+static int execute_by_itself(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
+	struct error *error)
+{
+	int rc = execute(db, question, p, prepared, error);
+	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK && attempt < transaction_tries; attempt++) {
+		add(&figures.conflicts, 1);
+		pause_before_retry(attempt);
+		rc = execute(db, question, p, prepared, error);
+	}
+	return rc;
+}
+
 int database_execute(struct database *db, const struct statement *statement, struct error *error,
 	const char *bind, ...)
 {
@@ -723,7 +756,7 @@ int database_execute(struct database *db, const struct statement *statement, str
 	va_end(arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = begin_asking();
-	int rc = end_asking(began_ns, execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
+	int rc = end_asking(began_ns, execute_by_itself(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
 	if (rc)
 		return rc;
 	db->affected = mysql_stmt_affected_rows(prepared->handle);
@@ -745,43 +778,50 @@ uint64_t database_insert_id(const struct database *db)
 
 static const struct statement BEGIN = COMMAND("START TRANSACTION");
 
-static bool is_conflict(const struct database *db, int rc)
+/* How often a transaction is tried that ended like this. Where the connection was lost before the commit was asked for, nothing can
+ * have come of it; but it may have taken as long as an answer may. */
+static int tries_after(const struct database *db, int rc, bool asked_to_commit)
 {
-	return rc == ERROR_DATABASE && (db->last_error == ER_LOCK_DEADLOCK || db->last_error == ER_LOCK_WAIT_TIMEOUT);
+	if (is_conflict(db, rc))
+		return transaction_tries;
+	return rc == ERROR_DATABASE && !asked_to_commit && connection_is_lost(db->last_error) ? 2 : 0;
 }
 
-static void pause_before_retry(int attempt)
+/* Begun already. */
+static int try_transaction(struct database *db, database_body *body, void *context, int *tries, struct error *error)
 {
-	struct timespec pause = { 0, (1L << attempt) * 2000000L + (random() % 4000000L) };
-	nanosleep(&pause, NULL);
+	int rc = body(db, context, error);
+	bool asks = !rc && db->mysql;
+	if (!rc && !asks)
+		rc = lost(db, error);
+	if (asks && mysql_commit(db->mysql))
+		rc = database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error);
+	*tries = tries_after(db, rc, asks);
+	return rc;
 }
 
 int database_transaction(struct database *db, database_body *body, void *context, struct error *error)
 {
 	struct error local = {0};
 	struct error *e = error ? error : &local;
-	int rc = 0;
+	int rc = 0, tries = 1;
 	if (db->in_transaction)
 		return body(db, context, e);
-	for (int attempt = 0; attempt < transaction_tries; attempt++) {
-		if (attempt)
+	for (int attempt = 0; attempt < tries; attempt++) {
+		if (attempt) {
+			add(&figures.conflicts, 1);
 			pause_before_retry(attempt);
+		}
 		rc = database_execute(db, &BEGIN, e, "");
 		if (rc)
 			return rc;
 		db->in_transaction = true;
-		rc = body(db, context, e);
-		if (!rc && db->mysql && mysql_commit(db->mysql)) {
-			rc = database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), e);
-		}
+		rc = try_transaction(db, body, context, &tries, e);
 		db->in_transaction = false;
 		if (!rc)
-			return db->mysql ? 0 : fail(e, ERROR_DATABASE, "The database connection was lost.");
+			return 0;
 		if (db->mysql && mysql_rollback(db->mysql))
 			disconnect(db);
-		if (!is_conflict(db, rc))
-			return rc;
-		add(&figures.conflicts, 1);
 	}
 	return rc;
 }

@@ -24,8 +24,10 @@
  * Setting database_tls to "unverified" (any certificate) or "off" (none) gives that up. This host's own addresses
  * get TLS only where the setting asks for it, a socket never.
  *
- * Sessions run in UTC, READ COMMITTED, strict mode. A lost connection is opened again and the
- * statement tried once more, unless a transaction was open. */
+ * database_host may name the nodes of a Galera cluster, with commas between them (lib/database_hosts.h, docs/cluster.md).
+ *
+ * Sessions run in UTC, READ COMMITTED, strict mode. A lost connection is opened again, with a cluster to another node, and the
+ * statement tried once more; in a transaction all of it, unless its commit was asked for already. */
 #ifndef PODIUM_LIB_DATABASE_H
 #define PODIUM_LIB_DATABASE_H
 
@@ -120,8 +122,9 @@ uint64_t database_affected(const struct database *db);  /* rows that the last ex
 uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the last execute */
 
 /* Runs `body` in a transaction: commits when it returns 0, else rolls back and passes its code on.
- * A deadlock or a certification conflict (1213) and a lock timeout (1205) roll back and run `body`
- * again, five times at most, so `body` must not keep anything from an earlier try. Inside of a transaction
+ * A deadlock or a certification conflict (1213), a lock timeout (1205) and a connection that is lost before the commit roll back and
+ * run `body` again, five times at most, so `body` must not keep anything from an earlier try. A connection that is lost during the
+ * commit is ERROR_DATABASE, and nobody knows whether it was carried out: what matters carries a fence or a key of its own. Inside of a transaction
  * `body` becomes a part of that one, which must end with its code. */
 typedef int database_body(struct database *db, void *context, struct error *error);
 int database_transaction(struct database *db, database_body *body, void *context, struct error *error);

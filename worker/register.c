@@ -194,8 +194,10 @@ int register_command(int count, char **words)
 	}
 	if (optind + 1 != count)
 		return fputs(USAGE, stderr), wrong_usage;
-	if (sodium_init() < 0 || !run(path, words[optind], &error))
-		return error.code ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (sodium_init() < 0)
+		fail(&error, ERROR_SYSTEM, "The library for random numbers cannot be used.");
+	else if (!run(path, words[optind], &error))
+		return EXIT_SUCCESS;
 	say(stderr, "podium-worker: %s", error.text);
 	return EXIT_FAILURE;
 }

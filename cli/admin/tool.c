@@ -2,6 +2,7 @@
 
 #include "lib/buffer.h"
 #include "lib/database.h"
+#include "lib/database_hosts.h"
 #include "lib/scope.h"
 #include "lib/text.h"
 
@@ -83,7 +84,9 @@ static void write_options(struct buffer *out, const struct config *config)
 		write_option(out, "socket", config->database_socket);
 		return;
 	}
-	write_option(out, "host", config->database_host);
+	struct database_hosts hosts;
+	if (database_hosts_read(config, &hosts, NULL) == 0)
+		write_option(out, "host", hosts.names[database_hosts_first(&hosts)]); /* the node that we use ourselves */
 	buffer_printf(out, "port=%lld\nprotocol=tcp\n", (long long)config->database_port);
 	write_tls(out, config);
 }

@@ -81,7 +81,7 @@ static int read_order(int argc, char **argv, struct order *order)
 	return order->name && optind == argc ? 0 : -1;
 }
 
-/* HOST, HOST:PORT or [IPv6 ADDRESS]:PORT */
+/* HOST, HOST:PORT or [IPv6 ADDRESS]:PORT; a cluster's hosts with commas between them */
 static int read_place(const char *at, struct config *config, struct error *error)
 {
 	bool has_brackets = *at == '[';
