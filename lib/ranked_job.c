@@ -26,8 +26,8 @@ static const struct statement BEST_OF_USER = SELECT(struct ranked_job, RANKED_JO
 	"SELECT " RANKED_JOB_FIELDS ", 0 AS attempts FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = ? "
 	"WHERE s.user_id = ? AND s.leaderboard_id = ? AND s.task_version_id = ? AND " IS_RANKED " "
 	"ORDER BY j.score_ns, s.id LIMIT 1");
-static const struct statement LOCK_GPU = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT leaderboard_id AS id FROM leaderboard_gpus WHERE leaderboard_id = ? AND gpu = ? FOR UPDATE");
+/* Written, and not just locked, because of clusters (sql/0029_clusters.sql). */
+static const struct statement TAKE_TURN = COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ? AND gpu = ?");
 static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 
@@ -72,8 +72,8 @@ struct ranking_key ranked_job_key(const struct ranked_job *job)
 int ranked_job_lock(struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error)
 {
 	struct id_row row;
-	int rc = database_row(db, arena, &LOCK_GPU, &row, error, "is", key->leaderboard_id, key->gpu);
-	return rc != ERROR_NOT_FOUND ? rc : database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", key->leaderboard_id);
+	int rc = database_execute(db, &TAKE_TURN, error, "is", key->leaderboard_id, key->gpu);
+	return rc || database_affected(db) ? rc : database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", key->leaderboard_id);
 }
 
 int ranked_job_find(struct database *db, struct arena *arena, int64_t job_id, struct ranked_job *job, struct error *error)

@@ -9,8 +9,8 @@
 
 struct id_row { int64_t id; };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
-static const struct statement LOCK_GPUS = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT leaderboard_id AS id FROM leaderboard_gpus WHERE leaderboard_id = ? FOR UPDATE");
+/* As in lib/ranked_job.c. */
+static const struct statement TAKE_TURNS = COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ?");
 static const struct statement LOCK_LEADERBOARD = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 static const struct statement LEADERBOARDS = SELECT(struct id_row, ID_COLUMNS,
@@ -52,9 +52,8 @@ static int rebuild_leaderboard(struct database *db, void *context, struct error 
 {
 	const struct rebuild *rebuild = context;
 	cleanup_arena struct arena *arena = arena_new();
-	struct id_row *locked, row;
-	size_t count;
-	int rc = database_rows(db, arena, &LOCK_GPUS, &locked, &count, error, "i", rebuild->leaderboard_id);
+	struct id_row row;
+	int rc = database_execute(db, &TAKE_TURNS, error, "i", rebuild->leaderboard_id);
 	if (!rc)
 		rc = database_row(db, arena, &LOCK_LEADERBOARD, &row, error, "i", rebuild->leaderboard_id);
 	if (!rc)

@@ -39,8 +39,8 @@ INSERT INTO leaderboards (name, creator_id, secret_seed, deadline, visibility, a
     IF(seq % 12 = 5, 'closed', IF(seq % 24 = 7, 'hidden', 'public')), IF(seq % 10 = 9, @now, NULL), seq % 3 = 0
   FROM seq_0_to_9999 WHERE seq < @leaderboards;
 SET @leaderboard = (SELECT id FROM leaderboards WHERE name = 'bench');
-INSERT INTO leaderboard_gpus SELECT id, 'H200', 0 FROM leaderboards WHERE id >= @leaderboard;
-INSERT INTO leaderboard_gpus SELECT id, 'CPU', 1 FROM leaderboards WHERE id >= @leaderboard;
+INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 0 FROM leaderboards WHERE id >= @leaderboard;
+INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'CPU', 1 FROM leaderboards WHERE id >= @leaderboard;
 INSERT INTO task_versions (leaderboard_id, number, language, description, definition) SELECT id, 1, 'py',
   '# Bench\n\nA leaderboard that only exists to be **measured**.', '{"benchmark_timeout_s": 180, "benchmarks": ["size: 1; seed: 1", "size: 2; seed: 1", "size: 3; seed: 1"], "bytes": null, "compile_flags": [], "defines": [], "description": "", "engine": "custom", "expected": [], "files": [{"is_submission": true, "name": "submission.py", "source": "@SUBMISSION@"}], "flops": null, "gpus": [], "has_seed": false, "include_dirs": [], "language": "py", "main": "eval.py", "multi_gpu": false, "ranked_timeout_s": 180, "ranking_by": "geom", "seed": 0, "sources": [], "templates": [], "test_timeout_s": 180, "tests": ["size: 1; seed: 1"], "tolerance": 0.0}'
   FROM leaderboards WHERE id >= @leaderboard;

@@ -102,7 +102,7 @@ class Scale:
 	def make_board(self):
 		"""A leaderboard of its own, with all of the users."""
 		self.sql("INSERT INTO leaderboards (name, creator_id, secret_seed) SELECT 'scale', creator_id, 1 FROM leaderboards WHERE name = 'bench'; SET @l = LAST_INSERT_ID(); "
-			"INSERT INTO leaderboard_gpus VALUES (@l, 'H200', 0); INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
+			"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@l, 'H200', 0); INSERT INTO task_versions (leaderboard_id, number, language, description, definition) "
 			"SELECT @l, 1, 'py', '', definition FROM task_versions WHERE leaderboard_id = (SELECT id FROM leaderboards WHERE name = 'bench') AND number = 1; "
 			"UPDATE leaderboards SET task_version_id = LAST_INSERT_ID() WHERE id = @l; "
 			"UPDATE jobs SET priority = priority + 100 WHERE state = 'queued'; "  # what waits already has sources that the pretended podium-run cannot read

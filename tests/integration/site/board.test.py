@@ -100,7 +100,7 @@ def a_large_ranking():
 	sql("""INSERT INTO users (name, password_hash) SELECT CONCAT('user', seq), '!' FROM seq_1_to_250;
 		SET @board = (SELECT id FROM leaderboards WHERE name = 'small'), @version = (SELECT task_version_id FROM leaderboards WHERE name = 'small');
 		SET @blob = (SELECT sha256 FROM submissions LIMIT 1);
-		INSERT INTO leaderboard_gpus VALUES (@board, 'H200', 9);
+		INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) VALUES (@board, 'H200', 9);
 		INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode, dialect, submitted_at)
 		  SELECT @board, @version, id, 's.py', @blob, 'ranked', IF(SUBSTR(name, 5) % 10 = 0, 'triton', 'pytorch'),
 		    UTC_TIMESTAMP() - INTERVAL IF(SUBSTR(name, 5) > 125, 100, 2) DAY FROM users WHERE name LIKE 'user%';

@@ -229,7 +229,7 @@ def finishing_and_cancelling_at_the_same_moment_leave_one_whole_outcome():
 
 @test
 def of_several_jobs_those_that_have_ended_stay():
-	sql("INSERT INTO leaderboard_gpus SELECT id, 'H200', 1 FROM leaderboards WHERE name = 'small'")
+	sql("INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'H200', 1 FROM leaderboards WHERE name = 'small'")
 	submission = submit(ada, gpu=("CPU", "H200"))
 	until(lambda: [job["state"] for job in status(submission)["jobs"]] == ["done", "queued"])
 	contains(status(submission)["jobs"][1]["message"], "Waiting for H200: 1st in line. No worker with this device is online, so it waits until one is.")

@@ -40,7 +40,7 @@ def section(client, path, heading):
 
 def board(name, gpus=("H200",), deadline="NULL"):
 	"""A leaderboard whose devices are nobody's, so that what is sent waits."""
-	devices = "".join(f"INSERT INTO leaderboard_gpus SELECT id, '{gpu}', {position} FROM leaderboards WHERE name = '{name}';"
+	devices = "".join(f"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, '{gpu}', {position} FROM leaderboards WHERE name = '{name}';"
 		for position, gpu in enumerate(gpus))
 	sql(f"""
 		INSERT INTO leaderboards (name, secret_seed, deadline) VALUES ('{name}', 1, {deadline});
