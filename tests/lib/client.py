@@ -94,13 +94,15 @@ def whole(answer):
 
 
 class Client:
+	limit_s = 60  # for an answer
+
 	def __init__(self, url, host=None):
 		self.url = urllib.parse.urlsplit(url)
 		self.cookies = {}
 		self.host = host
 
 	def request(self, method, path, body=None, headers=None):
-		connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=60)
+		connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=self.limit_s)
 		headers = dict(headers or {})
 		if self.cookies:
 			headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 import mariadb
+from certificates import make_certificates
 
 certificates = None
 
@@ -23,26 +24,8 @@ def free_port():
 				continue
 
 
-def openssl(folder, *words):
-	subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
-
-
 # As a name it leads to 127.0.0.1, and does not look like this host to whoever compares addresses.
 FAR = "127.1"
-
-
-def make_certificates(folder, name=FAR):
-	"""ca.pem, and signed by it server.pem for `name` and 127.0.0.1; other.pem signs nothing."""
-	folder.mkdir(exist_ok=True)
-	for who in ("ca", "other"):
-		openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={who}",
-			"-keyout", f"{who}.key", "-out", f"{who}.pem")
-	openssl(folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}", "-keyout", "server.key",
-		"-out", "server.csr")
-	(folder / "names").write_text(f"subjectAltName=DNS:{name},IP:127.0.0.1\n")
-	openssl(folder, "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names",
-		"-out", "server.pem")
-	return folder
 
 
 class NetworkedMariaDB(mariadb.MariaDB):
@@ -50,7 +33,7 @@ class NetworkedMariaDB(mariadb.MariaDB):
 
 	def start(self):
 		if not hasattr(self, "port"):
-			self.port, self.certificates = free_port(), make_certificates(self.folder / "certificates")
+			self.port, self.certificates = free_port(), make_certificates(self.folder / "certificates", FAR)
 			self.command = [word for word in self.command if word != "--skip-networking"]
 			self.command += [f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve", *self.tls_options()]
 		super().start()
@@ -66,9 +49,10 @@ class NetworkedMariaDB(mariadb.MariaDB):
 		return answer.stdout, answer.stderr
 
 
-# Before tests/lib/workers.py makes its database.
-mariadb.MariaDB = NetworkedMariaDB
-from workers import BUILD, admin, database, scratch  # noqa: E402
+# Before tests/lib/workers.py makes its database; unless that is a cluster (cluster.py).
+if mariadb.MariaDB.__name__ == "MariaDB":
+	mariadb.MariaDB = NetworkedMariaDB
+from workers import BUILD, Worker, admin, database, scratch  # noqa: E402
 
 
 def environment(**settings):
@@ -102,6 +86,16 @@ def make_host(name, **options):
 	if answer.returncode:
 		raise AssertionError(answer.stderr)
 	return path
+
+
+def start_host(name, path, **options):
+	"""A worker with nothing but the settings that it was registered with, and `options` as of workers.Worker."""
+	whole = database.environment
+	database.environment = {key: value for key, value in whole.items() if not key.startswith("PODIUM_DATABASE")}
+	try:
+		return Worker(name, PODIUM_CONFIG=str(path), **options)
+	finally:
+		database.environment = whole
 
 
 class Relay:

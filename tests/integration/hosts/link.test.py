@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
-from hosts import FAR, Relay, database, environment, invite, register  # noqa: E402
+from hosts import FAR, Relay, database, environment, invite, register, start_host  # noqa: E402
 from workers import BUILD, Worker, admin, close, job, load_task, running, scratch, sql, submit, until, wait_for  # noqa: E402
 
 HOLDS = "import pathlib, time\n\ndef custom_kernel(data):\n    time.sleep(3)\n    return data\n"
@@ -112,15 +112,12 @@ def start_web():
 		stdin=subprocess.DEVNULL, stderr=open(scratch / "web.log", "ab"), start_new_session=True)
 
 
-def start_host():
+def start_worker():
 	global host, relay
 	relay = Relay(database.port)
 	answer = register(invite("host", place=f"{FAR}:{relay.port}"), path)
 	equal((answer.returncode, answer.stderr), (0, ""))
-	whole = database.environment
-	database.environment = {key: value for key, value in whole.items() if not key.startswith("PODIUM_DATABASE")}
-	host = Worker("host", PODIUM_CONFIG=str(path), PODIUM_WORKER_CACHE=str(cache), PODIUM_WORKER_CACHE_MIB="1")
-	database.environment = whole
+	host = start_host("host", path, PODIUM_WORKER_CACHE=str(cache), PODIUM_WORKER_CACHE_MIB="1")
 	host.says("is ready")
 
 
@@ -142,7 +139,7 @@ def passes(source="def custom_kernel(data):\n    return data\n"):
 @test
 def a_second_job_asks_the_database_for_nothing_that_the_host_has():
 	start_web()
-	start_host()
+	start_worker()
 	first = fetched(passes)
 	assert len(first) >= 3, first  # the submission, reference.py, eval.py
 	equal(fetched(passes), [])

@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from tap import contains, equal, lacks, run, test  # noqa: E402
-from hosts import database, make_host, settings_of  # noqa: E402
+from hosts import database, make_host, settings_of, start_host  # noqa: E402
 from workers import BUILD, SLOW, Worker, admin, close, job, load_task, running, scratch, sql, submit, until, wait_for  # noqa: E402
 
 hosts = {}
@@ -30,13 +30,7 @@ def stop_web():
 
 def host_worker(name="host", **settings):
 	"""A podium-worker with nothing but the settings of its registration."""
-	path = hosts.get(name) or hosts.setdefault(name, make_host(name))
-	own = {"PODIUM_CONFIG": str(path), **settings}
-	database.environment, whole = {key: value for key, value in database.environment.items() if not key.startswith("PODIUM_DATABASE")}, database.environment
-	try:
-		return Worker(name, **own)
-	finally:
-		database.environment = whole
+	return start_host(name, hosts.get(name) or hosts.setdefault(name, make_host(name)), **settings)
 
 
 def tries(statements, name="host"):

@@ -1,71 +1,18 @@
 #!/usr/bin/env python3
 """Two web hosts behind the front of docs/web-hosts.md: whatever one of them knows of a visitor, the other one knows."""
-import os
 import pathlib
-import re
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page  # noqa: E402
-from instance import ROOT, free_port  # noqa: E402
+from instance import free_port  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
-from workers import BUILD, admin, close, database, load_task, scratch, sql, until  # noqa: E402
+from web_hosts import WebHost, end_web_hosts, start_front  # noqa: E402
+from workers import admin, close, load_task, sql, until  # noqa: E402
 
 PASSWORD = "a long password"
-processes = []
-SEARCH = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
-
-
-def start_nginx(folder, text):
-	for name in ("run", "log", "tmp"):
-		(folder / name).mkdir(parents=True, exist_ok=True)
-	(folder / "nginx.conf").write_text(text)
-	processes.append(subprocess.Popen(["nginx", "-p", folder, "-c", folder / "nginx.conf", "-e", folder / "log" / "nginx.log", "-g", "daemon off;"], env=SEARCH,
-		stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-	return processes[-1]
-
-
-class Host:
-	"""A web host: nginx.conf, filled in as docs/web-hosts.md says, and a podium-web."""
-
-	def __init__(self, name, front):
-		self.folder, self.port = scratch / name, free_port()
-		self.url = f"http://127.0.0.1:{self.port}"
-		text = (ROOT / "nginx.conf").read_text()
-		for word, value in (("@PORT@", str(self.port)), ("@VAR@", str(self.folder)), ("@ROOT@", str(ROOT)), ("@USER@", "user root;" if os.geteuid() == 0 else "")):
-			text = text.replace(word, value)
-		believes = re.search(r"set_real_ip_from 10\.0\.0\.1;\n\s*real_ip_header [^;]*;", GUIDE)[0].replace("10.0.0.1", "127.0.0.1")
-		start_nginx(self.folder, text.replace("http {", "http {\n" + believes, 1))
-		self.start(front)
-
-	def start(self, front):
-		self.web = subprocess.Popen([BUILD / "podium-web"], env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(self.folder / "run" / "web.sock"),
-			"PODIUM_PUBLIC_URL": front, "PODIUM_API_REQUESTS_PER_MINUTE": "40", "PODIUM_WEB_THREADS": "4"}, stdin=subprocess.DEVNULL,
-			stderr=open(self.folder / "web.log", "ab"))
-		processes.append(self.web)
-		until(lambda: answers(self.url))
-
-
-def answers(url):
-	try:
-		return Client(url).get("/healthz").status == 200
-	except OSError:
-		return False
-
-
-def start_front():
-	"""The guide's, without TLS."""
-	block = re.search(r"```nginx\n(upstream podium_hosts.*?)```", GUIDE, re.DOTALL)[1]
-	block = block.replace("web1.internal:8080", f"127.0.0.1:{one.port}").replace("web2.internal:8080", f"127.0.0.1:{two.port}")
-	block = block.replace("listen 443 ssl", f"listen 127.0.0.1:{front_port}").replace("server_name podium.example", "server_name _")
-	block = re.sub(r"\tssl_[^\n]*\n", "", block)
-	folder = scratch / "front"
-	temporary = "".join(f"{kind}_temp_path {folder}/tmp/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-	start_nginx(folder, f"{'user root;' if os.geteuid() == 0 else ''}\npid {folder}/run/nginx.pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{block}}}\n")
-	until(lambda: answers(front))
 
 
 def visitor(url, like=None):
@@ -83,9 +30,7 @@ def member(name):
 	return here, visitor(two.url, here)
 
 
-GUIDE = (ROOT / "docs" / "web-hosts.md").read_text()
-front_port = free_port()
-front = f"http://127.0.0.1:{front_port}"
+front = f"http://127.0.0.1:{free_port()}"
 one = two = None
 
 
@@ -217,7 +162,7 @@ def the_site_stays_up_while_one_host_is_stopped_and_brought_back():
 		statuses.append(browser.get("/account").status)
 		time.sleep(0.02)
 	equal(one.web.wait(30), 0)
-	one.start(front)
+	one.start_web()
 	statuses += [browser.get("/account").status for _ in range(10)]
 	equal(set(statuses), {200})
 
@@ -226,15 +171,12 @@ code = 1
 try:
 	admin("migrate")
 	load_task()
-	one, two = Host("one", front), Host("two", front)
-	start_front()
+	one, two = WebHost("one", front, PODIUM_API_REQUESTS_PER_MINUTE="40"), WebHost("two", front, PODIUM_API_REQUESTS_PER_MINUTE="40")
+	start_front(front, (one, two))
 	Client(one.url).post("/register", [("name", "boss"), ("password", PASSWORD)])
 	sql("UPDATE users SET role = 'admin' WHERE name = 'boss'")
 	code = run()
 finally:
-	for process in processes:
-		if process.poll() is None:
-			process.terminate()
-			process.wait(30)
+	end_web_hosts()
 	close()
 sys.exit(code)

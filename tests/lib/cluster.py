@@ -1,0 +1,132 @@
+"""A Galera cluster of three MariaDB nodes with the settings of docs/cluster.md, each on a host of its own (network.py). Imported before
+tests/lib/workers.py or hosts.py, it is their database."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+import mariadb
+import network
+from certificates import make_certificates
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROVIDERS = ("/usr/lib/galera/libgalera_smm.so", "/usr/lib/libgalera_smm.so")
+USER = "mysql"  # rsync, which a node gets its first data with, gives up root's rights and then may not write
+GUIDE = ROOT / "docs" / "cluster.md"
+
+
+def provider():
+	return next(filter(os.path.exists, PROVIDERS), None)
+
+
+def lack():
+	"""Why there can be none here, or None."""
+	for program, package in (("wsrep_sst_rsync", "mariadb-server"), ("rsync", "rsync")):
+		if not shutil.which(program):
+			return f"{program} is not installed (package {package})"
+	return network.lack() or (None if provider() else "there is no libgalera_smm.so (package galera-4)")
+
+
+def settings_of_guide():
+	"""The lines of the guide's [mariadbd], as options of the program."""
+	block = re.search(r"```ini\n# /etc/mysql/mariadb\.conf\.d/60-galera\.cnf\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1]
+	return dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", block, re.MULTILINE))
+
+
+class Node:
+	def __init__(self, number, folder, certificates):
+		self.host = network.Host(f"db{number}", 10 + number)
+		self.folder, self.certificates = folder / self.host.name, certificates
+		self.data, self.socket = self.folder / "data", self.folder / "socket"
+		for place in (self.folder, self.data, self.folder / "tmp"):
+			place.mkdir()
+			shutil.chown(place, USER, USER)
+		self.process = None
+
+	def command(self, nodes, is_first):
+		own = {"wsrep_node_name": self.host.name, "wsrep_node_address": self.host.address, "bind_address": self.host.address,
+			"wsrep_cluster_address": "gcomm://" + ",".join(node.host.address for node in nodes), "wsrep_provider": provider(),
+			"ssl_ca": self.certificates / "ca.pem", "ssl_cert": self.certificates / "server.pem", "ssl_key": self.certificates / "server.key"}
+		options = {**settings_of_guide(), **own, "datadir": self.data, "socket": self.socket, "user": USER, "tmpdir": self.folder / "tmp"}
+		return ["mariadbd", "--no-defaults", *(f"--{name}={value}" for name, value in options.items()), *(["--wsrep-new-cluster"] if is_first else [])]
+
+	def start(self, nodes, is_first=False):
+		search = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "TMPDIR": str(self.folder / "tmp")}
+		with open(self.folder / "log", "ab") as log:
+			self.process = self.host.start(self.command(nodes, is_first), stdout=log, stderr=log, env=search)
+
+	def client(self, database, statements):
+		return subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-N", "-B", *([database] if database else [])],
+			input=statements, capture_output=True, text=True)
+
+	def state(self):
+		"""As Galera names it: Synced when it takes part."""
+		said = dict(line.split("\t") for line in self.client("", "SHOW STATUS LIKE 'wsrep_%'").stdout.splitlines() if line.count("\t") == 1)
+		return said.get("wsrep_local_state_comment", "away") if said.get("wsrep_ready") == "ON" else "not ready"
+
+	def wait(self, limit_s=90):
+		end = time.time() + limit_s
+		while self.state() != "Synced":
+			if time.time() > end or self.process.poll() is not None:
+				raise SystemExit(f"Bail out! {self.host.name} did not join:\n" + (self.folder / "log").read_text(errors="replace")[-3000:])
+			time.sleep(0.1)
+
+	def kill(self):
+		self.host.kill()
+		self.process.wait()
+
+
+class Cluster:
+	"""Like a MariaDB of tests/lib/mariadb.py, where it is used as one."""
+
+	def __init__(self):
+		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-cluster."))
+		self.folder.chmod(0o755)
+		addresses = [f"10.77.0.{number}" for number in (11, 12, 13)]
+		self.certificates = make_certificates(self.folder / "certificates", "podium-database", addresses)
+		shutil.chown(self.certificates / "server.key", USER, USER)
+		self.nodes = [Node(number, self.folder, self.certificates) for number in (1, 2, 3)]
+		self.port = 3306
+		self.install()
+		self.environment = {**os.environ, "PODIUM_DATABASE_HOST": ", ".join(addresses), "PODIUM_DATABASE_USER": "podium", "PODIUM_DATABASE_PASSWORD": "podium",
+			"PODIUM_DATABASE_TLS_CA": str(self.certificates / "ca.pem")}
+
+	def install(self):
+		first = self.nodes[0]
+		with open(first.folder / "log", "ab") as log:
+			subprocess.run(["mariadb-install-db", "--no-defaults", "--force", f"--datadir={first.data}", f"--user={USER}", "--auth-root-authentication-method=socket",
+				"--skip-test-db", "--skip-name-resolve"], check=True, stdout=log, stderr=log, env={**os.environ, "TMPDIR": str(first.folder / "tmp")})
+		for node in self.nodes:
+			node.start(self.nodes, is_first=node is first)
+			node.wait()
+		answer = first.client("", "CREATE DATABASE podium; CREATE USER podium@'%' IDENTIFIED BY 'podium' REQUIRE SSL; "
+			"GRANT ALL ON *.* TO podium@'%' WITH GRANT OPTION")
+		if answer.returncode:
+			raise SystemExit("Bail out! " + answer.stderr)
+
+	def hosts_from(self, number):
+		"""The setting database_host, with another node first."""
+		addresses = [node.host.address for node in self.nodes]
+		return ",".join(addresses[number % 3:] + addresses[:number % 3])
+
+	def sql(self, statements, node=None):
+		"""Rows of the statements, as lists of strings, from the first node that takes them."""
+		said = []
+		for one in [node] if node else self.nodes:
+			answer = one.client("podium", "SET wsrep_sync_wait = 7;" + statements)
+			if answer.returncode == 0:
+				return [line.split("\t") for line in answer.stdout.splitlines()]
+			said.append(answer.stderr)
+		raise AssertionError("\n".join(said))
+
+	def remove(self):
+		for node in self.nodes:
+			if node.process and node.process.poll() is None:
+				node.kill()
+		shutil.rmtree(self.folder, ignore_errors=True)
+
+
+mariadb.MariaDB = Cluster

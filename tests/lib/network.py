@@ -1,0 +1,73 @@
+"""Hosts of a test's own on one machine: network namespaces on one switch, whose cables can be pulled. Nothing of it can be reached from
+outside, nor reaches anything there.
+
+A program that calls enter() first is started anew in namespaces of processes, mounts and the network; all that it leaves running ends
+with it."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+SWITCH = "10.77.0.1"
+BELIEVED = "PODIUM_TEST_NETWORK"
+
+
+def lack():
+	"""Why there can be none here, or None."""
+	if os.geteuid() != 0:
+		return "network namespaces need root"
+	trial = "ip link add one type bridge && ip link add two type veth peer name three"
+	answer = subprocess.run(["unshare", "--net", "sh", "-c", trial], capture_output=True, text=True)
+	return f"there are no bridges between network namespaces: {answer.stderr.strip()}" if answer.returncode else None
+
+
+def enter():
+	if os.environ.get(BELIEVED) != "inside":
+		os.environ[BELIEVED] = "inside"
+		os.execvp("unshare", ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--", sys.executable, *sys.argv])
+	ip("link", "set", "lo", "up")
+	subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
+	pathlib.Path("/run/netns").mkdir()
+	ip("link", "add", "switch", "type", "bridge")
+	ip("address", "add", f"{SWITCH}/24", "dev", "switch")
+	ip("link", "set", "switch", "up")
+
+
+def ip(*words):
+	subprocess.run(["ip", *words], check=True, capture_output=True, env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+
+
+class Host:
+	"""One with an address, at the switch."""
+
+	def __init__(self, name, number):
+		self.name, self.address, self.cable = name, f"10.77.0.{number}", f"to-{name}"
+		ip("netns", "add", name)
+		ip("link", "add", self.cable, "type", "veth", "peer", "name", "eth0", "netns", name)
+		ip("link", "set", self.cable, "master", "switch", "up")
+		ip("-n", name, "address", "add", f"{self.address}/24", "dev", "eth0")
+		for device in ("lo", "eth0"):
+			ip("-n", name, "link", "set", device, "up")
+
+	def before(self):
+		"""What a command begins with that runs there; it keeps its process number."""
+		return ["nsenter", f"--net=/run/netns/{self.name}"]
+
+	def start(self, command, **options):
+		return subprocess.Popen([*self.before(), *command], stdin=subprocess.DEVNULL, **options)
+
+	def kill(self):
+		"""As when its power fails: everything that runs there, at once."""
+		for pid in subprocess.run(["ip", "netns", "pids", self.name], capture_output=True, text=True, check=True).stdout.split():
+			try:
+				os.kill(int(pid), signal.SIGKILL)
+			except ProcessLookupError:
+				pass
+
+	def cut(self):
+		"""Whoever waits for an answer gets none, and no word that there is nobody any more."""
+		ip("link", "set", self.cable, "down")
+
+	def heal(self):
+		ip("link", "set", self.cable, "up")
