@@ -101,7 +101,9 @@ scene('the projector is legible from afar and fits its screen', async (come) => 
 		const page = await come(size);
 		await page.goto(`/leaderboard/${BOARD}?view=live`);
 		await page.getByText('Newest record: first').waitFor();
-		const letters = await page.getByRole('rowheader', { name: 'first' }).evaluate((cell) => parseFloat(getComputedStyle(cell).fontSize));
+		// In one step, since the page puts another cell in its place when there is news.
+		const letters = await page.evaluate(() => parseFloat(getComputedStyle([...document.querySelectorAll('th[scope=row]')]
+			.find((cell) => cell.textContent.includes('first'))).fontSize));
 		assert.ok(letters >= size.height / 36, `${letters} px on ${size.height}`);
 		assert.deepEqual(await faultsOf(page), []);
 		assert.equal(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), true);

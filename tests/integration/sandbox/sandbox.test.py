@@ -16,6 +16,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 from inside import HEAD, RIGHT, TAIL, USERS, Inside, as_each_user  # noqa: E402
+from processes import as_only_bomb  # noqa: E402
 from runner import GPU, PROGRAM, PYTHON, Runner, cu_task, descendants, is_gone, job, running, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
@@ -375,20 +376,22 @@ def processes_have_a_limit():
 	forks = "while True:\n    try:\n        if os.fork() == 0: time.sleep(600)\n    except OSError: pass\n"
 	tree = "while True:\n    try: os.fork()\n    except OSError: time.sleep(600)\n"
 	threads = "import threading\nwhile True:\n    try: threading.Thread(target=time.sleep, args=(600,)).start()\n    except RuntimeError: pass\n"
-	for user, inside in as_each_user("--processes", "100"):
-		for body in (forks, threads, tree):
-			result = inside.run(body)
-			equal(result.verdict, "runtime error")
-			contains(result.reason, "more than 100 processes and threads")
-			equal(descendants(inside.runner.process.pid), [])
-		equal(inside.see("seen = 1"), 1)
+	with as_only_bomb():
+		for user, inside in as_each_user("--processes", "100"):
+			for body in (forks, threads, tree):
+				result = inside.run(body)
+				equal(result.verdict, "runtime error")
+				contains(result.reason, "more than 100 processes and threads")
+				equal(descendants(inside.runner.process.pid), [])
+			equal(inside.see("seen = 1"), 1)
 
 
 @test
 def a_fork_bomb_does_not_have_the_programs_of_others_refused():
-	for user, inside in as_each_user("--processes", "100"):
-		most, groups = inside.see("import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], '/podium-' in open('/proc/self/cgroup').read()]")
-		assert groups or most >= (200 if user else 400), most
+	with as_only_bomb():
+		for user, inside in as_each_user("--processes", "100"):
+			most, groups = inside.see("import resource\nseen = [resource.getrlimit(resource.RLIMIT_NPROC)[0], '/podium-' in open('/proc/self/cgroup').read()]")
+			assert groups or most >= (200 if user else 400), most
 
 
 # ---- good programs ----
@@ -545,7 +548,8 @@ def a_host_without_namespaces_runs_jobs_all_the_same_and_says_what_is_missing():
 		with Inside("--memory", "256", "--processes", "100", prefix=prefix, user=user) as inside:
 			equal(inside.run(BOMBS["memory"]).verdict, "memory limit")
 			equal(inside.run(BOMBS["children"]).verdict, "memory limit")
-			contains(inside.run("for _ in range(200):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)\n").reason, "more than 100 processes")
+			with as_only_bomb():
+				contains(inside.run("for _ in range(200):\n    if os.fork() == 0: time.sleep(600)\ntime.sleep(600)\n").reason, "more than 100 processes")
 
 
 @test
