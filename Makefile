@@ -61,7 +61,7 @@ test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and 
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
 	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
 
-test-scale: tests ## run the tests that take long: whole sites installed, restored, upgraded; Slurm (./dev test-scale installs what they need)
+test-scale: tests ## run the tests that take long: whole sites installed, restored, upgraded, killed host by host; Slurm (./dev test-scale installs what they need)
 	@B=$(B) tests/scale/run
 
 bench: all $(B)/tests/bench/bare $(B)/tests/bench/open ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
