@@ -40,7 +40,7 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test test-scale test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-turnaround bench-isolated worker-bundle clean
+.PHONY: all podium help install uninstall deb run test test-scale test-soak tests fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-isolated worker-bundle clean
 all: $(PROGRAMS) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -78,6 +78,9 @@ bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
 
 bench-scale: tests ## measure claimers, whole jobs and viewers with 1,000,000 submissions (SIZE=N: as many; needs wrk)
 	@B=$(B) $(if $(SIZE),SIZE=$(SIZE)) tests/bench/scale.py
+
+bench-growth: tests ## measure pages and claims with 1,000 to 1,000,000 submissions, and draw docs/growth.svg (needs wrk)
+	@B=$(B) tests/bench/growth.py
 
 bench-turnaround: all ## print where each second of a ranked job goes
 	@B=$(B) tests/bench/turnaround.py

@@ -1,21 +1,28 @@
 #!/bin/sh
-# A system of a test's own: this host's, as an overlay in memory that forgets every change, with processes, mounts, network and /tmp
-# of its own. Nothing of the host can be written from inside but the folder that is shared.
+# A system of a test's own: this host's, or the one in the folder SYSTEM, as an overlay in memory that forgets every change, with
+# processes, mounts, network and /tmp of its own. Nothing of the host can be written from inside but the folder that is shared.
 #
-#	unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup tests/scale/contained.sh SHARED COMMAND...
+#	[SYSTEM=FOLDER] unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup tests/scale/contained.sh SHARED COMMAND...
 #
-# SHARED stands at /shared in there. The caller has put us into a control group of version 2 of our own, if there is one.
+# SHARED stands at /shared in there, and in another system Podium's tree where it stands here, to be read. The caller has put us into a
+# control group of version 2 of our own, if there is one.
 set -eu
 shared=$1
 shift
+tree=$(cd "$(dirname "$0")/../.." && pwd)
 mount --make-rprivate /
 place=$(mktemp -d)
 mount -t tmpfs tmpfs "$place"
 mkdir "$place/changes" "$place/work" "$place/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$place/changes,workdir=$place/work" "$place/root"
+mount -t overlay overlay -o "lowerdir=${SYSTEM:-/},upperdir=$place/changes,workdir=$place/work" "$place/root"
 cd "$place/root"
 mkdir -p shared old
 mount --bind "$shared" shared
+if [ -n "${SYSTEM:-}" ]; then
+	mkdir -p ".$tree"
+	mount --bind "$tree" ".$tree"
+	mount -o remount,bind,ro ".$tree"
+fi
 mount -t tmpfs -o mode=1777 tmpfs tmp
 mount -t tmpfs -o mode=755 tmpfs run
 mkdir -m 1777 run/lock

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The Debian package as an operator meets it, from `dpkg -i` to `dpkg --purge`, under a real systemd with a real MariaDB and nginx: set
-up by podium-admin init, a submission that is run, reload and restart under load, watchdog, drain, upgrade, removal.
+"""The Debian package as an operator meets it, from `apt-get install` to `dpkg --purge`, under a real systemd with a real MariaDB and
+nginx: set up by podium-admin init, a submission that is ranked, reload and restart under load, watchdog, drain, upgrade, removal.
 
-All of it happens on an overlay of this host in namespaces of its own (contained.sh), so nothing is installed here. It needs root."""
+All of it happens in namespaces of its own (contained.sh), so nothing is installed here. With debootstrap on a bare system, which has no
+library but those that the package asks for; it is made from where this host's packages come from, and kept in build/bare-system. Without
+debootstrap on an overlay of this host. It needs root."""
 import json
 import os
 import pathlib
@@ -29,6 +31,9 @@ PASSWORD = "correct horse battery"
 SHARED = pathlib.Path("/shared")
 SITE = "http://127.0.0.1"
 MARIADB_SOCKET = "/run/mysqld/mysqld.sock"
+BARE = ROOT / "build" / "bare-system"
+# What stands on the machine of somebody who installs Podium, and what these tests themselves need.
+ON_THE_MACHINE = ("systemd", "mariadb-server", "nginx-light", "python3", "python3-torch", "iproute2", "util-linux", "procps")
 
 
 # ---- outside ----
@@ -45,6 +50,53 @@ def lack():
 	probe = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--net", "--cgroup", ROOT / "tests/scale/contained.sh", "/tmp", "true"],
 		capture_output=True, text=True)
 	return f"no overlay in namespaces can be made: {probe.stderr.strip()[-200:]}" if probe.returncode else None
+
+
+def in_the_bare_system(*words):
+	"""With the host's network, and nothing that is installed is started."""
+	script = 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"'
+	answer = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, BARE, *words], capture_output=True, text=True,
+		env={**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, stdin=subprocess.DEVNULL)
+	if answer.returncode:
+		raise OSError(f"{' '.join(map(str, words))}: {(answer.stdout + answer.stderr)[-1500:]}")
+
+
+def make_bare_system():
+	targets = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME)", "Created-By: Packages"], capture_output=True, text=True)
+	site, suite = targets.stdout.split("\n")[0].split()
+	shutil.rmtree(BARE, ignore_errors=True)
+	answer = subprocess.run(["debootstrap", "--variant=minbase", suite, BARE, site], capture_output=True, text=True,
+		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+	if answer.returncode:
+		raise OSError("debootstrap: " + (answer.stdout + answer.stderr)[-1500:])
+	for name in ("apt/sources.list", "apt/sources.list.d", "apt/apt.conf.d", "resolv.conf"):
+		here = pathlib.Path("/etc") / name
+		if here.is_dir():
+			shutil.copytree(here, BARE / "etc" / name, dirs_exist_ok=True)
+		elif here.exists():
+			shutil.copy(here, BARE / "etc" / name)
+	(BARE / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
+	(BARE / "usr/sbin/policy-rc.d").chmod(0o755)
+	in_the_bare_system("apt-get", "update")
+	in_the_bare_system("apt-get", "install", "-y", "--no-install-recommends", *ON_THE_MACHINE)
+	in_the_bare_system("apt-get", "clean")
+
+
+def bare_system(package):
+	"""Its folder, with the packages in its store that this one asks for; or None, and why."""
+	if not shutil.which("debootstrap", path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
+		return None, "there is no debootstrap"
+	wanted = BARE / "etc" / "podium-test-made-of"
+	made_of = " ".join(ON_THE_MACHINE)
+	try:
+		if not wanted.exists() or wanted.read_text() != made_of:
+			make_bare_system()
+			wanted.write_text(made_of)
+		shutil.copy(package, BARE / "var/cache/podium.deb")
+		in_the_bare_system("apt-get", "install", "-y", "--no-install-recommends", "--download-only", "/var/cache/podium.deb")
+	except (OSError, ValueError) as reason:
+		return None, str(reason)
+	return BARE, None
 
 
 def control_group():
@@ -87,8 +139,11 @@ def outside():
 			subprocess.run([ROOT / "packaging/debian/build", ROOT / BUILD, version, shared], check=True, stdout=subprocess.DEVNULL,
 				env={**os.environ, "DEB_COMPRESSION": "none"})
 		(shared / "log").write_text("")
+		system, why_not = bare_system(next(shared.glob(f"podium_{VERSIONS[0]}_*.deb")))
+		print(f"# {'on a bare system' if system else 'on an overlay of this host: ' + why_not}", flush=True)
 		process = subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net", "--cgroup",
-			ROOT / "tests/scale/contained.sh", shared, sys.executable, __file__, "boot"], stdin=subprocess.DEVNULL,
+			ROOT / "tests/scale/contained.sh", shared, "/usr/bin/python3" if system else sys.executable, __file__, "boot"], stdin=subprocess.DEVNULL,
+			env={**os.environ, **({"SYSTEM": str(system), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "BARE_SYSTEM": "yes"} if system else {})},
 			stdout=open(shared / "console", "wb"), stderr=subprocess.STDOUT,
 			preexec_fn=lambda: group and (group / "cgroup.procs").write_text(str(os.getpid())))
 		return follow(process, shared)
@@ -137,7 +192,7 @@ def boot():
 	unit("nginx.service", "[Service]\nExecStart=/usr/sbin/nginx -g 'daemon off;'\nExecReload=/usr/sbin/nginx -s reload\n")
 	unit("test.service", f"[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart={sys.executable} {__file__} inside\n"
 		f"StandardOutput=append:/shared/log\nStandardError=append:/shared/console\nEnvironment=B={BUILD} PATH={os.environ['PATH']}:/usr/sbin:/sbin\n"
-		f"Environment=SYSTEMD_UNIT_PATH={UNITS}\n")
+		f"Environment=SYSTEMD_UNIT_PATH={UNITS} BARE_SYSTEM={os.environ.get('BARE_SYSTEM', '')}\n")
 	unit("test.target", "[Unit]\nDefaultDependencies=no\nWants=test.service\n")
 	os.execve(SYSTEMD, [str(SYSTEMD), "--system", "--unit=test.target", "--log-target=console", "--show-status=no"],
 		{"container": "podium-test", "SYSTEMD_UNIT_PATH": str(UNITS), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
@@ -228,7 +283,11 @@ class Load:
 
 @test
 def the_package_installs_makes_its_user_and_starts_nothing():
-	contains(command("dpkg", "--install", package(VERSIONS[0])), "podium-admin init sets it up")
+	if os.environ["BARE_SYSTEM"]:  # with what it asks for, from the store: there is no network in here
+		said = command("apt-get", "install", "-y", "--no-install-recommends", "--no-download", package(VERSIONS[0]), env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+	else:
+		said = command("dpkg", "--install", package(VERSIONS[0]))
+	contains(said, "podium-admin init sets it up")
 	equal(pwd.getpwnam("podium").pw_shell, "/usr/sbin/nologin")
 	about = os.stat("/etc/podium/podium.conf")
 	equal((oct(about.st_mode & 0o777), about.st_uid, about.st_gid), ("0o640", 0, pwd.getpwnam("podium").pw_gid))
@@ -293,7 +352,7 @@ def nginx_serves_the_site():
 
 
 @test
-def somebody_registers_and_submits_and_the_worker_runs_it():
+def somebody_registers_and_submits_and_is_ranked():
 	if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode:
 		raise Skip("no Python here imports torch")
 	until(lambda: sql("SELECT 1 FROM gpus"))
@@ -301,10 +360,11 @@ def somebody_registers_and_submits_and_the_worker_runs_it():
 	visitor = Client(SITE)
 	equal(visitor.post("/register", [("name", "ada"), ("password", PASSWORD), ("password2", PASSWORD)]).status, 303)
 	code = "import torch\n\ndef custom_kernel(data):\n    A, B, output = data\n    return torch.add(A, B, out=output)\n"
-	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "test"), ("gpu", "CPU"), ("code", code)])
+	answer = visitor.post("/leaderboard/vectoradd_py/submit", [("mode", "ranked"), ("gpu", "CPU"), ("code", code)])
 	equal(answer.status, 303)
 	until(lambda: visitor.get(answer.location + "/status").json["state"] == "done", 180, "the end of the submission")
 	equal(visitor.get(answer.location + "/status").json["verdict"], "passed")
+	equal([row["user"] for row in Client(SITE).get("/leaderboard/vectoradd_py.json?gpu=CPU").json["rows"]], ["ada"])
 
 
 @test
