@@ -17,6 +17,7 @@ from tap import contains, equal, lacks, run, test  # noqa: E402
 if slurm.lack():
 	print(f"ok 1 - slurm # SKIP {slurm.lack()}\n1..1")
 	sys.exit(0)
+from hosts import make_host, start_host  # noqa: E402
 from pretend import pretend_driver  # noqa: E402
 from workers import BUILD, HARNESS, RIGHT, TASK, WRONG, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
 
@@ -110,6 +111,23 @@ def a_ranked_job_runs_on_a_node_and_is_ranked():
 	nothing_is_left()
 	equal(sql("SELECT COUNT(*) FROM gpus WHERE product <> 'CPU in the cluster' AND memory_bytes > 0"), [["1"]])
 	end(one)
+
+
+@test
+def a_worker_host_with_an_account_of_its_own_has_a_cluster_as_well():
+	web = subprocess.Popen([BUILD / "podium-web"], env={**database.environment, "PODIUM_FASTCGI_SOCKET": str(scratch / "web.sock")}, stdin=subprocess.DEVNULL,
+		stderr=subprocess.DEVNULL)  # it ends the jobs of such hosts
+	try:
+		one = start_host("login-node", make_host("login-node"), **{key: value for key, value in settings().items() if not key.startswith("PODIUM_DATABASE")})
+		one.says("is ready")
+		number = submit(RIGHT, user=3)
+		ends(number, one)
+		equal(job(number, "verdict, attempt, lease_owner"), ["passed", "1", "login-node"])
+		equal(sql(f"SELECT COUNT(*) FROM ranking WHERE job_id = {number}"), [["1"]])
+		end(one)
+	finally:
+		web.terminate()
+		web.wait(30)
 
 
 @test
