@@ -142,10 +142,20 @@ def optional_packages_that_the_system_lacks_are_left_out_with_the_reason():
 
 @test
 def a_browser_that_is_only_a_snap_is_left_out():
-	text, code, calls, _ = system("test", installed=[name for name in EVERYTHING if name != "chromium"], snaps=["chromium"])
+	browsers = ["chromium", "chromium-headless-shell"]
+	text, code, calls, _ = system("test", installed=[name for name in EVERYTHING if name not in browsers], unavailable=browsers[1:], snaps=browsers[:1])
 	equal(code, 0)
+	contains(text, "This system has no package chromium-headless-shell")
 	contains(text, "This system has chromium only as a snap: the tests in a browser will be skipped.")
 	lacks(str(calls), "apt-get")
+
+
+@test
+def of_two_browsers_one_is_installed():
+	browsers = ["chromium", "chromium-headless-shell"]
+	_, code, calls, _ = system("test", installed=[name for name in EVERYTHING if name not in browsers])
+	equal(code, 0)
+	equal([call for call in calls if call.startswith("apt-get install")], ["apt-get install -y --no-install-recommends chromium-headless-shell"])
 
 
 @test
