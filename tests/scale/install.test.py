@@ -69,6 +69,7 @@ def make_bare_system():
 		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
 	if answer.returncode:
 		raise OSError("debootstrap: " + (answer.stdout + answer.stderr)[-1500:])
+	(BARE / "etc/apt/sources.list").unlink(missing_ok=True)  # debootstrap's
 	for name in ("apt/sources.list", "apt/sources.list.d", "apt/apt.conf.d", "resolv.conf"):
 		here = pathlib.Path("/etc") / name
 		if here.is_dir():
@@ -284,7 +285,7 @@ class Load:
 @test
 def the_package_installs_makes_its_user_and_starts_nothing():
 	if os.environ["BARE_SYSTEM"]:  # with what it asks for, from the store: there is no network in here
-		said = command("apt-get", "install", "-y", "--no-install-recommends", "--no-download", package(VERSIONS[0]), env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+		said = command("apt-get", "install", "-y", "--no-install-recommends", package(VERSIONS[0]), env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 	else:
 		said = command("dpkg", "--install", package(VERSIONS[0]))
 	contains(said, "podium-admin init sets it up")

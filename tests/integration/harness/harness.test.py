@@ -90,7 +90,7 @@ def check_compiles(folder, job):
 	equal((result.stages[0]["stage"], verdict, result.verdict == "compile error"), ("compile", "passed", False))
 
 
-def check_sample(job):
+def check_sample(folder, job):
 	if job["task"]["language"] == "py":
 		if python_lack():
 			raise Skip(python_lack())
@@ -100,7 +100,7 @@ def check_sample(job):
 		raise Skip("nvcc is not installed")
 	if gpu():
 		expect(job, gpu(), job["verdict"])
-	elif job["verdict"] == "compile error":
+	elif job["verdict"] == "compile error" and folder in COMPILED_ANYWHERE:
 		expect(job, GPU, "compile error")
 	else:
 		raise Skip("there is no GPU")
@@ -108,7 +108,7 @@ def check_sample(job):
 
 def check_template(job):
 	if job["task"]["language"] == "py" and job["language"] == "Python":
-		check_sample({**job, "verdict": "passed"})
+		check_sample(None, {**job, "verdict": "passed"})
 	elif not gpu():
 		raise Skip("there is no GPU")
 	else:
@@ -128,7 +128,7 @@ def add_tests_of(folder):
 		if job["task"]["language"] == "cu" and job["verdict"] == "passed" and not gpu():
 			add(f"{folder.name}: {job['source']} compiles", functools.partial(check_compiles, folder.name, job))
 		if job["verdict"]:
-			add(f"{folder.name}: {job['source']} gets {job['verdict']}", functools.partial(check_sample, job))
+			add(f"{folder.name}: {job['source']} gets {job['verdict']}", functools.partial(check_sample, folder.name, job))
 		else:
 			add(f"{folder.name}: the template for {job['language']} passes", functools.partial(check_template, job))
 

@@ -145,7 +145,7 @@ def visitors_of_the_front_reach_both_under_their_own_address():
 	for _ in range(6):
 		equal(browser.get("/account").status, 200)
 	for host in (one, two):
-		until(lambda: '"GET /account' in (host.folder / "log" / "nginx-access.log").read_text())
+		until(lambda: '"path":"/account"' in (host.folder / "log" / "nginx-access.log").read_text())
 	equal(browser.request("GET", "/account", headers={"X-Forwarded-For": "192.0.2.9"}).status, 200)
 	browser.post("/login", [("name", "nobody"), ("password", "wrong")], headers={"X-Forwarded-For": "192.0.2.9"})
 	equal(sql("SELECT COUNT(*) FROM rate_limits WHERE subject LIKE '%192.0.2.9%'"), [["0"]])
