@@ -3,11 +3,11 @@
 #include "lib/buffer.h"
 #include "lib/clock.h"
 #include "lib/database_hosts.h"
+#include "lib/database_values.h"
 #include "lib/log.h"
 #include "lib/scope.h"
 
 #include <errmsg.h>
-#include <errno.h>
 #include <math.h>
 #include <mysql.h>
 #include <mysqld_error.h>
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { most_parameters = 32, most_columns = 48, inline_text_bytes = 256, transaction_tries = 5 };
+enum { transaction_tries = 5 };
 
 /* A statement, or a bundle of them, as this connection has prepared it. Found by the address of its definition. */
 struct prepared {
@@ -167,6 +167,8 @@ static void watch_for_silence(int socket)
 static int connect_to(struct database *db, const char *host, bool is_node, struct error *error)
 {
 	const struct config *c = &db->config;
+	if (is_suspended(db))
+		return fail(error, ERROR_DATABASE, "The database at %s does not answer.", host ? host : c->database_socket);
 	db->mysql = mysql_init(NULL);
 	if (!db->mysql)
 		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
@@ -195,6 +197,13 @@ static int connect_to(struct database *db, const char *host, bool is_node, struc
 	return 0;
 }
 
+/* What does not count any more, since it went well in the end. */
+static void forget(struct error *error)
+{
+	if (error)
+		*error = (struct error){0};
+}
+
 /* The nodes of a cluster one after the other. */
 static int connect_to_one_of(struct database *db, struct error *error)
 {
@@ -205,13 +214,10 @@ static int connect_to_one_of(struct database *db, struct error *error)
 	size_t first = database_hosts_first(&hosts);
 	for (size_t i = 0; i < hosts.count; i++) {
 		size_t number = (first + i) % hosts.count;
-		if (is_suspended(db))
-			return fail(error, ERROR_DATABASE, "The database at %s does not answer.", hosts.names[number]);
 		rc = connect_to(db, hosts.names[number], hosts.count > 1, error);
 		if (!rc) {
 			database_hosts_stay(number);
-			if (error)
-				*error = (struct error){0}; /* what the ones before said */
+			forget(error); /* what the ones before said */
 			return 0;
 		}
 	}
@@ -225,8 +231,7 @@ static int connect_to_server(struct database *db, struct error *error)
 		return rc;
 	if (!db->config.database_socket[0])
 		return connect_to_one_of(db, error);
-	return is_suspended(db) ? fail(error, ERROR_DATABASE, "The database at %s does not answer.", db->config.database_socket)
-		: connect_to(db, NULL, false, error);
+	return connect_to(db, NULL, false, error);
 }
 
 struct database *database_lazy(const struct config *config)
@@ -278,112 +283,12 @@ static int database_failed(struct database *db, unsigned int number, const char 
 	return fail(error, ERROR_DATABASE, "The database answered with error %u: %s.", number, text);
 }
 
-/* ---- times ---- */
-
-static void time_to_mysql(int64_t milliseconds, MYSQL_TIME *out)
-{
-	int64_t seconds = milliseconds / 1000, rest = milliseconds % 1000;
-	if (rest < 0) {
-		rest += 1000;
-		seconds--;
-	}
-	time_t t = (time_t)seconds;
-	struct tm utc;
-	gmtime_r(&t, &utc);
-	*out = (MYSQL_TIME){
-		.year = (unsigned int)utc.tm_year + 1900, .month = (unsigned int)utc.tm_mon + 1, .day = (unsigned int)utc.tm_mday,
-		.hour = (unsigned int)utc.tm_hour, .minute = (unsigned int)utc.tm_min, .second = (unsigned int)utc.tm_sec,
-		.second_part = (unsigned long)rest * 1000, .time_type = MYSQL_TIMESTAMP_DATETIME,
-	};
-}
-
-/* Of the Gregorian calendar, since 1970. With the year taken from March on, its leap day is the last; the months from
- * there have 31, 30, 31, 30, 31 days, twice and a half. (timegm takes a lock that all threads share, and its time.) */
-static int64_t days_before(int64_t year, int64_t month, int64_t day)
-{
-	enum { days_until_1970 = 719468 };
-	year -= month < 3;
-	int64_t since_march = (month + 9) % 12;
-	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * since_march + 2) / 5 + day - 1 - days_until_1970;
-}
-
-static int64_t time_from_mysql(const MYSQL_TIME *in)
-{
-	int64_t hours = days_before(in->year, in->month, in->day) * 24 + in->hour;
-	return ((hours * 60 + in->minute) * 60 + in->second) * 1000 + (int64_t)(in->second_part / 1000);
-}
-
-/* ---- parameters ---- */
-
-union value {
-	int64_t integer;
-	double real;
-	MYSQL_TIME time;
-};
-
-struct parameters {
-	size_t count;
-	MYSQL_BIND binds[most_parameters];
-	union value values[most_parameters];
-};
-
-static void bind_parameter(struct parameters *p, char letter, va_list *arguments)
-{
-	MYSQL_BIND *bind = &p->binds[p->count];
-	union value *value = &p->values[p->count++];
-	bind->buffer = value;
-	switch (letter) {
-	case 'i':
-		value->integer = va_arg(*arguments, int64_t);
-		bind->buffer_type = value->integer == SQL_NULL_INTEGER ? MYSQL_TYPE_NULL : MYSQL_TYPE_LONGLONG;
-		break;
-	case 'd':
-		value->real = va_arg(*arguments, double);
-		bind->buffer_type = isnan(value->real) ? MYSQL_TYPE_NULL : MYSQL_TYPE_DOUBLE;
-		break;
-	case 't': {
-		int64_t milliseconds = va_arg(*arguments, int64_t);
-		bind->buffer_type = milliseconds == TIME_NULL ? MYSQL_TYPE_NULL : MYSQL_TYPE_DATETIME;
-		if (milliseconds != TIME_NULL)
-			time_to_mysql(milliseconds, &value->time);
-		break;
-	}
-	case 's': {
-		const char *text = va_arg(*arguments, const char *);
-		bind->buffer_type = text ? MYSQL_TYPE_STRING : MYSQL_TYPE_NULL;
-		bind->buffer = (void *)(uintptr_t)text;
-		bind->buffer_length = text ? strlen(text) : 0;
-		break;
-	}
-	case 'b': {
-		const void *bytes = va_arg(*arguments, const void *);
-		bind->buffer_type = bytes ? MYSQL_TYPE_BLOB : MYSQL_TYPE_NULL;
-		bind->buffer = (void *)(uintptr_t)bytes;
-		bind->buffer_length = va_arg(*arguments, size_t);
-		break;
-	}
-	default:
-		log_error("unknown bind letter '%c'", letter);
-		abort();
-	}
-}
-
-static void collect_parameters(struct parameters *p, const char *letters, va_list *arguments)
-{
-	memset(p, 0, sizeof *p);
-	for (; *letters; letters++) {
-		if (p->count == most_parameters)
-			abort();
-		bind_parameter(p, *letters, arguments);
-	}
-}
-
 /* ---- preparing ---- */
 
 static int check_columns(MYSQL_STMT *handle, const struct statement *statement, struct error *error)
 {
 	unsigned int count = mysql_stmt_field_count(handle);
-	if (count != statement->column_count || count > most_columns)
+	if (count != statement->column_count || count > database_most_columns)
 		return fail(error, ERROR_SYSTEM, "A statement gives %u columns and its row has %zu: %.200s", count,
 			statement->column_count, statement->sql);
 	if (!count)
@@ -475,7 +380,7 @@ static void forget_statement(struct database *db, struct prepared *gone)
 	free(gone);
 }
 
-static int execute_once(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
+static int execute_once(struct database *db, const struct question *question, struct database_parameters *p, struct prepared **prepared,
 	struct error *error)
 {
 	int rc = prepare(db, question, prepared, error);
@@ -503,7 +408,7 @@ static int lost(struct database *db, struct error *error)
 }
 
 /* Executes, and once more on a fresh connection when the old one was found dead outside a transaction. */
-static int execute(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
+static int execute(struct database *db, const struct question *question, struct database_parameters *p, struct prepared **prepared,
 	struct error *error)
 {
 	db->last_error = 0;
@@ -518,82 +423,18 @@ static int execute(struct database *db, const struct question *question, struct 
 	disconnect(db);
 	if (db->in_transaction || connect_to_server(db, error))
 		return ERROR_DATABASE;
+	forget(error);
 	return execute_once(db, question, p, prepared, error);
 }
 
 /* ---- rows ---- */
 
-struct results {
-	MYSQL_BIND binds[most_columns];
-	union value values[most_columns];
-	char text[most_columns][inline_text_bytes];
-	unsigned long lengths[most_columns];
-	my_bool nulls[most_columns];
-	my_bool cut[most_columns];
-};
-
-static void bind_results(struct results *r, const struct statement *statement)
-{
-	memset(r->binds, 0, sizeof r->binds[0] * statement->column_count);
-	for (size_t i = 0; i < statement->column_count; i++) {
-		MYSQL_BIND *bind = &r->binds[i];
-		bind->buffer = &r->values[i];
-		bind->length = &r->lengths[i];
-		bind->is_null = &r->nulls[i];
-		bind->error = &r->cut[i];
-		switch (statement->columns[i].type) {
-		case COLUMN_INTEGER: bind->buffer_type = MYSQL_TYPE_LONGLONG; break;
-		case COLUMN_REAL: bind->buffer_type = MYSQL_TYPE_DOUBLE; break;
-		case COLUMN_TIME: bind->buffer_type = MYSQL_TYPE_DATETIME; break;
-		case COLUMN_TEXT:
-		case COLUMN_BLOB:
-			bind->buffer_type = MYSQL_TYPE_BLOB;
-			bind->buffer = r->text[i];
-			bind->buffer_length = inline_text_bytes;
-		}
-	}
-}
-
-/* The bytes of column `i`: those that fitted are there already, a longer value is fetched whole. */
-static char *fetch_bytes(MYSQL_STMT *handle, struct results *r, unsigned int i, struct arena *arena)
-{
-	if (r->lengths[i] <= inline_text_bytes)
-		return arena_copy(arena, r->text[i], r->lengths[i]);
-	char *bytes = arena_alloc(arena, r->lengths[i] + 1);
-	unsigned long length;
-	MYSQL_BIND bind = { .buffer_type = MYSQL_TYPE_BLOB, .buffer = bytes, .buffer_length = r->lengths[i], .length = &length };
-	return mysql_stmt_fetch_column(handle, &bind, i, 0) ? NULL : bytes;
-}
-
-static void store_column(MYSQL_STMT *handle, struct results *r, unsigned int i, const struct column *column,
-	struct arena *arena, char *row)
-{
-	void *place = row + column->offset;
-	bool null = r->nulls[i];
-	switch (column->type) {
-	case COLUMN_INTEGER:
-		*(int64_t *)place = null ? SQL_NULL_INTEGER : r->values[i].integer;
-		break;
-	case COLUMN_REAL:
-		*(double *)place = null ? (double)NAN : r->values[i].real;
-		break;
-	case COLUMN_TIME:
-		*(int64_t *)place = null ? TIME_NULL : time_from_mysql(&r->values[i].time);
-		break;
-	case COLUMN_TEXT:
-		*(const char **)place = null ? NULL : fetch_bytes(handle, r, i, arena);
-		break;
-	case COLUMN_BLOB:
-		*(struct blob_value *)place = (struct blob_value){ null ? NULL : fetch_bytes(handle, r, i, arena), null ? 0 : r->lengths[i] };
-	}
-}
-
 /* Fetches rows into `*rows`; at most `most` of them. */
 static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct statement *statement, struct arena *arena, size_t most,
 	char **rows, size_t *count, struct error *error)
 {
-	struct results results;
-	bind_results(&results, statement);
+	struct database_results results;
+	database_results_bind(&results, statement);
 	*count = 0;
 	int rc = 0;
 	if (mysql_stmt_bind_result(handle, results.binds) || mysql_stmt_store_result(handle)) {
@@ -611,8 +452,7 @@ static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct stat
 			break;
 		}
 		char *row = *rows + (*count)++ * statement->row_size;
-		for (unsigned int i = 0; i < statement->column_count; i++)
-			store_column(handle, &results, i, &statement->columns[i], arena, row);
+		database_results_store(&results, handle, statement, arena, row);
 	}
 	if (!rc)
 		mysql_stmt_free_result(handle);
@@ -622,8 +462,8 @@ static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct stat
 static int select_rows(struct database *db, struct arena *arena, const struct statement *statement, size_t most,
 	char **rows, size_t *count, struct error *error, const char *letters, va_list *arguments)
 {
-	struct parameters parameters;
-	collect_parameters(&parameters, letters, arguments);
+	struct database_parameters parameters;
+	database_parameters_collect(&parameters, letters, arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = begin_asking();
 	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
@@ -702,11 +542,11 @@ static int fetch_answers(struct database *db, struct prepared *prepared, const s
 int database_answers(struct database *db, struct arena *arena, const struct bundle *bundle, struct database_answer *answers,
 	struct error *error, const char *bind, ...)
 {
-	struct parameters parameters;
+	struct database_parameters parameters;
 	struct prepared *prepared;
 	va_list arguments;
 	va_start(arguments, bind);
-	collect_parameters(&parameters, bind, &arguments);
+	database_parameters_collect(&parameters, bind, &arguments);
 	va_end(arguments);
 	memset(answers, 0, bundle->count * sizeof *answers);
 	uint64_t began_ns = begin_asking();
@@ -734,13 +574,14 @@ static void pause_before_retry(int attempt)
 
 /* A statement that is a transaction of its own is tried again as those are; not after it has waited for a lock in vain, which takes
  * long enough once. */
-static int execute_by_itself(struct database *db, const struct question *question, struct parameters *p, struct prepared **prepared,
+static int execute_by_itself(struct database *db, const struct question *question, struct database_parameters *p, struct prepared **prepared,
 	struct error *error)
 {
 	int rc = execute(db, question, p, prepared, error);
 	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK && attempt < transaction_tries; attempt++) {
 		add(&figures.conflicts, 1);
 		pause_before_retry(attempt);
+		forget(error);
 		rc = execute(db, question, p, prepared, error);
 	}
 	return rc;
@@ -749,10 +590,10 @@ static int execute_by_itself(struct database *db, const struct question *questio
 int database_execute(struct database *db, const struct statement *statement, struct error *error,
 	const char *bind, ...)
 {
-	struct parameters parameters;
+	struct database_parameters parameters;
 	va_list arguments;
 	va_start(arguments, bind);
-	collect_parameters(&parameters, bind, &arguments);
+	database_parameters_collect(&parameters, bind, &arguments);
 	va_end(arguments);
 	struct prepared *prepared;
 	uint64_t began_ns = begin_asking();
@@ -811,6 +652,7 @@ int database_transaction(struct database *db, database_body *body, void *context
 		if (attempt) {
 			add(&figures.conflicts, 1);
 			pause_before_retry(attempt);
+			forget(e);
 		}
 		rc = database_execute(db, &BEGIN, e, "");
 		if (rc)

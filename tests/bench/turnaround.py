@@ -7,7 +7,6 @@ run on one machine. Starts a Podium of its own.
 import argparse
 import base64
 import json
-import os
 import pathlib
 import statistics
 import sys

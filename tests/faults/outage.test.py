@@ -12,9 +12,10 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from stages import (LEASE_MS, ROOT, Starting, Testing, Timing, check_database, check_job, check_nothing_is_left, contestant_of, descendants,  # noqa: E402
+from stages import (LEASE_MS, ROOT, Starting, Testing, Timing, check_database, check_job, check_nothing_is_left, contestant_of,  # noqa: E402
 	is_over, leftovers, worker)
 from pretend import pretend_driver  # noqa: E402
+from processes import descendants  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 from workers import RIGHT, Worker, admin, close, database, job, load_task, scratch, sql, submit, until  # noqa: E402
 

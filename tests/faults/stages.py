@@ -9,6 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from processes import all_pids, command_of, descendants, is_gone, parent_of  # noqa: E402
 from tap import equal  # noqa: E402
 from workers import RIGHT, Worker, admin, database, job, quoted, scratch, sql, submit, until  # noqa: E402
 
@@ -23,35 +24,6 @@ def worker(name="first", lease_ms=LEASE_MS, **settings):
 
 
 # ---- processes ----
-
-def stat_of(pid):
-	"""(parent, state), or None."""
-	try:
-		fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-		return int(fields[1]), fields[0]
-	except OSError:
-		return None
-
-
-def all_pids():
-	return [int(entry.name) for entry in pathlib.Path("/proc").glob("[0-9]*")]
-
-
-def descendants(pid):
-	parents = {one: stat[0] for one in all_pids() if (stat := stat_of(one)) and stat[1] != "Z"}
-	found, more = [], [pid]
-	while more:
-		more = [one for one, parent in parents.items() if parent in more]
-		found += more
-	return found
-
-
-def command_of(pid):
-	try:
-		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-	except OSError:
-		return ""
-
 
 def is_held(pid):
 	"""Whether it waits as HOLD does: SIGUSR2 stays blocked meanwhile, which can be seen from outside."""
@@ -73,7 +45,7 @@ def contestant_of(one):
 
 def zygote_of(one):
 	runner = runner_of(one)
-	return next((pid for pid in descendants(runner or 0) if (stat_of(pid) or [None])[0] == runner and " -c " in command_of(pid)
+	return next((pid for pid in descendants(runner or 0) if parent_of(pid) == runner and " -c " in command_of(pid)
 		and not is_held(pid)), None)
 
 
@@ -85,7 +57,7 @@ def leftovers():
 			where = os.readlink(f"/proc/{pid}/cwd")
 		except OSError:
 			continue
-		if str(scratch) in where + command_of(pid) and pid != os.getpid() and stat_of(pid) and stat_of(pid)[1] != "Z":
+		if str(scratch) in where + command_of(pid) and pid != os.getpid() and not is_gone(pid):
 			found.append(f"{pid} {command_of(pid)[:100]}")
 	return found
 

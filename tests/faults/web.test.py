@@ -13,7 +13,7 @@ from site_of import Site  # noqa: E402
 from stages import STAGES, Locker, check_database, check_job, is_over, somebody_waits, worker  # noqa: E402
 from client import Client  # noqa: E402
 from tap import equal, run, test  # noqa: E402
-from workers import RIGHT, admin, close, database, job, load_task, sql, until  # noqa: E402
+from workers import RIGHT, admin, close, job, load_task, sql, until  # noqa: E402
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
 PASSWORD = "a password that is long enough"

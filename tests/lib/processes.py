@@ -1,4 +1,4 @@
-"""The processes that a test's Podium consists of, as /proc tells."""
+"""Processes of this machine, as /proc tells. Any of them may end while one looks."""
 import contextlib
 import fcntl
 import os
@@ -6,17 +6,60 @@ import pathlib
 import tempfile
 
 
-def below(pid):
-	"""All children of a process, and theirs."""
-	children = [int(child) for thread in pathlib.Path(f"/proc/{pid}/task").iterdir() for child in (thread / "children").read_text().split()]
-	return children + [deeper for child in children for deeper in below(child)]
+def all_pids():
+	return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def stat_of(pid):
+	"""(state, parent, when it started in ticks), or None where there is no such process."""
+	try:
+		fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+	except (FileNotFoundError, ProcessLookupError):  # the second where it went between opening and reading
+		return None
+	return fields[0], int(fields[1]), int(fields[19])
+
+
+def parent_of(pid):
+	stat = stat_of(pid)
+	return stat and stat[1]
+
+
+def is_gone(pid):
+	"""Whether no process has this id, or only a dead one that nobody has asked about."""
+	stat = stat_of(pid)
+	return stat is None or stat[0] == "Z"
+
+
+def command_of(pid):
+	"""Its words with spaces between, or nothing."""
+	try:
+		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+	except (FileNotFoundError, ProcessLookupError):
+		return ""
+
+
+def descendants(pid):
+	"""Every process below this one, but the dead."""
+	children = {}
+	for one in all_pids():
+		if (stat := stat_of(one)) and stat[0] != "Z":
+			children.setdefault(stat[1], []).append(one)
+	found, waiting = [], [pid]
+	while waiting:
+		more = children.get(waiting.pop(), [])
+		found += more
+		waiting += more
+	return found
 
 
 def find(pid, name):
 	"""The process below `pid` whose program has this name."""
-	for child in below(pid):
-		if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == name:
-			return child
+	for one in descendants(pid):
+		try:
+			if pathlib.Path(f"/proc/{one}/comm").read_text().strip() == name:
+				return one
+		except (FileNotFoundError, ProcessLookupError):
+			continue
 	raise AssertionError(f"{name} is gone")
 
 

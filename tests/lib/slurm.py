@@ -11,6 +11,7 @@ import tempfile
 import time
 
 from instance import free_port
+from processes import parent_of
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "squeue", "scancel", "scontrol", "setpriv")
 SETTINGS = """
@@ -54,13 +55,6 @@ def lack():
 	if missing:
 		return f"{', '.join(missing)} are not installed (packages slurm-wlm, munge)"
 	return None if os.geteuid() == 0 else "slurmctld and slurmd run as root here"
-
-
-def parent_of(pid):
-	try:
-		return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-	except OSError:
-		return None
 
 
 def kill(pid):

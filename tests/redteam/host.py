@@ -14,9 +14,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
+sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "integration" / "run")]
 import runner  # noqa: E402
-from runner import CPU, GPU, HANG_S, NVCC, Result, Runner  # noqa: E402
+from processes import command_of, descendants, stat_of  # noqa: E402
+from runner import CPU, GPU, NVCC, Runner  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
@@ -75,34 +76,14 @@ def merge(base, change):
 	return base
 
 
-def descendants(pid):
-	"""(pid, start time) of everything below a process, the dead that nobody has asked about left out."""
-	parents = {}
-	for name in filter(str.isdigit, os.listdir("/proc")):
-		try:
-			fields = open(f"/proc/{name}/stat").read().rsplit(")", 1)[1].split()
-		except OSError:
-			continue
-		if fields[0] != "Z":
-			parents[int(name)] = (int(fields[1]), fields[19])
-	found, more = {}, [pid]
-	while more:
-		above = more.pop()
-		for child, (parent, started) in parents.items():
-			if parent == above and child not in found:
-				found[child] = started
-				more.append(child)
-	return set(found.items())
+def started_by(pid):
+	"""(pid, start time) of everything below a process. podium-run takes over what its children leave behind, so nothing of a job is
+	anywhere else; what a job says of its own process ids counts only in there."""
+	return {(one, stat[2]) for one in descendants(pid) if (stat := stat_of(one))}
 
 
 def commands(processes):
-	names = []
-	for pid, _ in processes:
-		try:
-			names.append(f"{pid} " + open(f"/proc/{pid}/cmdline").read().replace("\0", " ")[:100])
-		except OSError:
-			names.append(f"{pid}")
-	return ", ".join(names)
+	return ", ".join(f"{pid} {command_of(pid)[:100]}" for pid, _ in processes)
 
 
 def snapshot(folder):
@@ -219,7 +200,7 @@ class Host:
 		"""Until programs are forked from the zygote, and nothing more starts by itself."""
 		while not self.is_warm():
 			time.sleep(0.1)
-		self.running = descendants(self.runner.process.pid)
+		self.running = started_by(self.runner.process.pid)
 		self.before, self.objects, self.gpus = snapshot(self.victim), ipc_objects(), on_gpu()
 
 	def is_warm(self):
@@ -298,11 +279,11 @@ class Host:
 		if self.runner.process.poll() is not None:
 			return [f"podium-run has ended with {self.runner.process.returncode}: {self.runner.said()}"]
 		end = time.monotonic() + SETTLE_S
-		while (left := descendants(self.runner.process.pid) - self.running) and time.monotonic() < end:
+		while (left := started_by(self.runner.process.pid) - self.running) and time.monotonic() < end:
 			time.sleep(0.02)
 		if left:
 			found.append(f"processes are left: {commands(left)}")
-		if gone := self.running - descendants(self.runner.process.pid):
+		if gone := self.running - started_by(self.runner.process.pid):
 			found.append(f"processes of podium-run are gone: {gone}")
 		if entries := os.listdir(self.jobs):
 			found.append(f"the folder of jobs holds {entries}")

@@ -11,8 +11,8 @@ import time
 import home
 from home import HANG_S, RIGHT, ROOT, TASK, VERDICT, StandIn, arguments, close, environment, file, scratch, task, torch_lack
 sys.path.insert(0, str(ROOT / "tests" / "integration" / "run"))
+from processes import descendants, is_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
-from runner import descendants, is_gone  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 SLOW = "import time\nprint('began', flush=True)\n\ndef custom_kernel(data):\n    time.sleep(600)\n"

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What podium check takes, lacks, sends and prints, with a podium-run that says what a test wants it to say."""
 import fcntl
-import json
 import os
 import re
 import subprocess

@@ -14,6 +14,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from instance import ROOT, Instance, free_port  # noqa: E402
+from processes import descendants, find, is_gone  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = os.environ.get("B", "build/release")
@@ -42,20 +43,6 @@ def refused(before=(), **settings):
 		text=True, timeout=120)
 	equal(answer.returncode, 1)
 	return answer.stderr
-
-
-def descendants(process):
-	found = []
-	for line in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split():
-		found += [int(line), *descendants(int(line))]
-	return found
-
-
-def is_alive(process):
-	try:
-		return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-	except (FileNotFoundError, ProcessLookupError):
-		return False
 
 
 def wait_until(condition, what, seconds=60):
@@ -167,7 +154,7 @@ def two_run_side_by_side_and_ctrl_c_stops_one_only():
 		equal(len(children) >= 5, True)
 		os.killpg(other.process.pid, signal.SIGINT)  # as a terminal does
 		equal(other.process.wait(60), 0)
-		equal([child for child in children if is_alive(child)], [])
+		equal([child for child in children if not is_gone(child)], [])
 		contains(output(other), f"Podium stops; its data stay in {other.var}.")
 		contains((other.var / "log" / "mariadb.log").read_text(), "Shutdown complete")
 		equal((health(podium), health(other)), (200, None))
@@ -202,12 +189,10 @@ def the_one_time_password_is_forgotten_once_it_was_changed():
 @test
 def a_program_that_dies_is_named_and_the_others_are_stopped():
 	children = descendants(podium.process.pid)
-	web = [child for child in children if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "podium-web"]
-	equal(len(web), 1)
-	os.kill(web[0], signal.SIGKILL)
+	os.kill(find(podium.process.pid, "podium-web"), signal.SIGKILL)
 	equal(podium.process.wait(60), 1)
 	contains(output(podium), "web has stopped by itself (exit status 137).")
-	wait_until(lambda: not any(is_alive(child) for child in children), "the end of every program")
+	wait_until(lambda: all(is_gone(child) for child in children), "the end of every program")
 
 
 @test
@@ -217,7 +202,7 @@ def a_killed_run_leaves_no_process_and_starts_again():
 	children = descendants(podium.process.pid)
 	podium.process.kill()
 	podium.process.wait()
-	wait_until(lambda: not any(is_alive(child) for child in children), "the end of every program")
+	wait_until(lambda: all(is_gone(child) for child in children), "the end of every program")
 	(podium.var / "run.log").unlink()
 	podium.start()
 	equal(health(podium), 200)

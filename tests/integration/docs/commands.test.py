@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The book: each command in docs/*.md and README.md is run, or held against what its program says of itself; settings are there; links and
 the names of files lead somewhere."""
-import os
 import pathlib
 import re
 import shlex

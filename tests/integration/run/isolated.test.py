@@ -10,8 +10,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from processes import as_only_bomb  # noqa: E402
-from runner import EVAL, HANG_S, PYTHON, Runner, descendants, job, task  # noqa: E402
+from processes import as_only_bomb, command_of, descendants  # noqa: E402
+from runner import EVAL, HANG_S, PYTHON, Runner, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 REFERENCE = r'''
@@ -93,13 +93,6 @@ def left(runner):
 		if not found or time.monotonic() > end:
 			return found
 		time.sleep(0.05)
-
-
-def command_of(pid):
-	try:
-		return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-	except OSError:
-		return ""
 
 
 # ---- which tasks ----

@@ -11,7 +11,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from pretend import BROKEN, FORBIDDEN, IDLE, NO_KERNELS, PROFILES, pretend_driver, pretend_ncu  # noqa: E402
-from runner import GPU, NVCC, RIGHT, WRONG, Runner, cu_task, job, task  # noqa: E402
+from runner import GPU, NVCC, RIGHT, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="podium-profile-test."))

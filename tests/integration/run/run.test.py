@@ -13,7 +13,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from runner import (CPU, EVAL, GPU, NVCC, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, descendants, is_gone, job, run as run_job, running, task)  # noqa: E402
+from processes import descendants, is_gone  # noqa: E402
+from runner import CPU, EVAL, GPU, NVCC, PROGRAM, PYTHON, RIGHT, WRONG, Runner, cu_task, job, run as run_job, running, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 SECRET = 987654321

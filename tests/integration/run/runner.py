@@ -175,25 +175,6 @@ def run(*arguments, **members):
 		return runner.run(*arguments, **members)
 
 
-def descendants(pid):
-	"""Every process below this one, but the dead. podium-run takes over what its children leave behind, so nothing of a job is
-	anywhere else; what a job says of its own process ids counts only in there."""
-	parents = {}
-	for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-		try:
-			state, parent = stat.read_text().rsplit(")", 1)[1].split()[:2]
-		except OSError:
-			continue
-		if state != "Z":
-			parents.setdefault(int(parent), []).append(int(stat.parent.name))
-	found, waiting = [], [pid]
-	while waiting:
-		children = parents.get(waiting.pop(), [])
-		found += children
-		waiting += children
-	return found
-
-
 def running(mark):
 	"""The processes of this machine in whose arguments `mark` stands."""
 	found = []
@@ -204,11 +185,3 @@ def running(mark):
 		except OSError:
 			pass
 	return found
-
-
-def is_gone(pid):
-	"""Whether no process has this id, or only a dead one that nobody has asked about."""
-	try:
-		return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z"
-	except (FileNotFoundError, ProcessLookupError):  # the second where it went between opening and reading
-		return True

@@ -13,8 +13,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from runner import PYTHON, ROOT, Runner, descendants, is_gone, job, task  # noqa: E402
-from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
+from processes import descendants, is_gone  # noqa: E402
+from runner import PYTHON, ROOT, Runner, task  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
 
 # Says whether it was forked from the zygote, then does `body`.
 HEAD = """

@@ -6,7 +6,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "run"), str(HERE.parents[1] / "lib")]
-from runner import Runner, job, task  # noqa: E402
+from runner import Runner  # noqa: E402
 
 # What runs in there. `attempt` says what came of something; `call` makes a system call by its number and says the same.
 HEAD = r'''

@@ -2,11 +2,9 @@
 """The walls of the sandbox: each with programs that try to get over it, as root and as an ordinary user, and that good
 programs do not notice. docs/sandbox.md names the test of each wall."""
 import ctypes
-import errno
 import json
 import os
 import pathlib
-import signal
 import socket
 import subprocess
 import sys
@@ -16,8 +14,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 from inside import HEAD, RIGHT, TAIL, USERS, Inside, as_each_user  # noqa: E402
-from processes import as_only_bomb  # noqa: E402
-from runner import GPU, PROGRAM, PYTHON, Runner, cu_task, descendants, is_gone, job, running, task  # noqa: E402
+from processes import as_only_bomb, descendants, is_gone  # noqa: E402
+from runner import GPU, PROGRAM, PYTHON, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 libc = ctypes.CDLL(None, use_errno=True)

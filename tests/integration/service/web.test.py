@@ -16,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from processes import parent_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
@@ -147,10 +148,6 @@ def gone(process):
 			return  # Popen has seen it
 		time.sleep(0.01)
 	raise AssertionError(f"process {process} does not end")
-
-
-def parent_of(process):
-	return int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
 class Load:

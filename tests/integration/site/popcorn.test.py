@@ -19,7 +19,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client  # noqa: E402
 from instance import Instance  # noqa: E402
-from popcorn import Broken, Events, Popcorn, Refused  # noqa: E402
+from popcorn import Broken, Popcorn, Refused  # noqa: E402
 from processes import find  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from schema import fits  # noqa: E402

@@ -5,7 +5,6 @@ and frozen. The worker's podium-run is a pretended one that says what a submissi
 import hashlib
 import hmac
 import json
-import os
 import pathlib
 import re
 import signal

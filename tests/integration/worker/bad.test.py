@@ -4,7 +4,6 @@ and after each an ordinary job passes.
 
 Where the tests are root, the worker lives in process and mount namespaces of its own with a small disk for its jobs and a
 bound on its memory, so that what a submission kills and fills is only what belongs to the test."""
-import functools
 import os
 import pathlib
 import subprocess
@@ -13,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
-from workers import HARNESS, RIGHT, TASK, Worker, admin, close, job, load_task, scratch, sql, submit, until, wait_for  # noqa: E402
+from workers import HARNESS, RIGHT, TASK, Worker, admin, close, job, load_task, sql, submit, until, wait_for  # noqa: E402
 
 DISK_BYTES = 48 << 20
 MEMORY_BYTES = 1 << 30
