@@ -8,16 +8,14 @@ again, past nginx's cache; a claim is made by one device, where a fifth as many 
 import math
 import os
 import pathlib
-import re
-import shutil
 import statistics
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "bench")]
 import data  # noqa: E402
 import scale  # noqa: E402
+from wrk import need_wrk, wrk  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
 PICTURE = ROOT / "docs" / "growth.svg"
@@ -26,7 +24,7 @@ CLAIMS = 200
 # (what it is called, who looks, the address)
 PAGES = (
 	("a leaderboard", "user7", "/leaderboard/bench?gpu=H200"),
-	("its records over time", "user7", "/leaderboard/bench?view=trend&gpu=H200"),
+	("each of its shapes by itself", "user7", "/leaderboard/bench?view=shapes&gpu=H200"),
 	("the queue", "user7", "/queue"),
 	("my submissions", "user1", "/mine"),
 	("a submission", "user1", "/submission/{own}"),
@@ -38,16 +36,6 @@ CLAIM = "a claim"
 
 
 # ---- measuring ----
-
-def alone(url, cookie):
-	"""(half of the answers, 99 % of them) came within so many ms."""
-	text = subprocess.run(["wrk", "-t1", "-c1", "-d3s", "--latency", "-H", f"Cookie: {cookie}", url], capture_output=True, text=True, check=True).stdout
-	unit = {"us": 1e-3, "ms": 1, "s": 1e3}
-	late = {share: float(number) * unit[of] for share, number, of in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s) *$", text, re.M)}
-	if "Non-2xx" in text or len(late) < 2:
-		sys.exit(f"bench: {url} does not answer with a page:\n{text}")
-	return late["50"], late["99"]
-
 
 def claim(site, crowd, size):
 	one = scale.Scale(site, crowd)
@@ -69,7 +57,8 @@ def measure(size):
 	try:
 		found = {}
 		for what, who, address in PAGES:
-			found[what] = alone(site.url + crowd.filled(address), crowd.cookie(who))
+			answers = wrk(site.url + crowd.filled(address), 1, 3, crowd.cookie(who))
+			found[what] = answers.p50_ms, answers.p99_ms
 			print(f"{size:>8} {what:40} {found[what][0]:8.2f} {found[what][1]:8.2f} ms", flush=True)
 		found[CLAIM] = claim(site, crowd, size)
 		print(f"{size:>8} {CLAIM:40} {found[CLAIM][0]:8.2f} {found[CLAIM][1]:8.2f} ms", flush=True)
@@ -128,8 +117,7 @@ def picture(found):
 
 
 def main(words):
-	if not shutil.which("wrk"):
-		sys.exit("bench: wrk is not installed.")
+	need_wrk()
 	print(f"load of the machine when it began: {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors")
 	found = {size: measure(size) for size in map(int, words or SIZES)}
 	table(found)

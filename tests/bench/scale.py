@@ -23,6 +23,7 @@ from data import FOLDER, SIZE, open_site  # noqa: E402
 from exposition import Exposition  # noqa: E402
 from pretend import pretend_driver, pretend_runner  # noqa: E402
 from small_task import case, source_of  # noqa: E402
+from wrk import need_wrk, wrk  # noqa: E402
 
 SECONDS, CONNECTIONS, WORKERS = (int(os.environ.get(name, usual)) for name, usual in (("SECONDS_PER_TURN", 10), ("CONNECTIONS", 64), ("WORKERS", 4)))
 BUILD = ROOT / os.environ.get("B", "build/release")
@@ -179,20 +180,17 @@ class Scale:
 
 	# ---- viewers ----
 
-	def view(self, title, address, *headers):
-		words = [word for header in headers for word in ("-H", header)]
-		answer = subprocess.run(["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--latency", *words, self.site.url + address], capture_output=True, text=True, check=True).stdout
-		rate, late = re.search(r"Requests/sec: *([0-9.]+)", answer)[1], re.search(r"99% *(\S+)", answer)[1]
-		wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", answer)
-		self.seen = int(re.search(r"(\d+) requests in", answer)[1])
-		return f"; {title}: {float(rate):.0f}/s, 99 % {late}" + (f", {wrong[1]} ERRORS" if wrong else "")
+	def view(self, title, address, cookie=""):
+		answers = wrk(self.site.url + address, CONNECTIONS, SECONDS, cookie, bears_errors=True)
+		self.seen = answers.count
+		return f"; {title}: {answers.rate:.0f}/s, 99 % {answers.p99_ms:.1f} ms" + (f", {answers.wrong} ERRORS" if answers.wrong else "")
 
 	def viewers(self):
-		mine = f"Cookie: {self.crowd.cookie('user7')}"
-		for title, address, *headers in (("a leaderboard, cached", BOARD), ("a leaderboard, each its own", BOARD, mine),
+		mine = self.crowd.cookie("user7")
+		for title, *asked in (("a leaderboard, cached", BOARD), ("a leaderboard, each its own", BOARD, mine),
 				("a submission's state, each its own", self.crowd.filled("/submission/{submission}/status"), mine)):
 			with Load() as load:
-				said = self.view(title, address, *headers)
+				said = self.view(title, *asked)
 			print(f"{CONNECTIONS} viewers{said} ({load.each(self.seen)})", flush=True)
 		return mine
 
@@ -209,8 +207,7 @@ class Scale:
 
 
 def main():
-	if not shutil.which("wrk"):
-		sys.exit("bench: wrk is not installed.")
+	need_wrk()
 	site, crowd = open_site(BUILD)
 	scale = Scale(site, crowd)
 	try:

@@ -8,10 +8,8 @@ measured by turns without and with them, in one run, so that a slow moment of th
 """
 import os
 import pathlib
-import re
 import selectors
 import statistics
-import subprocess
 import sys
 import threading
 import time
@@ -21,6 +19,7 @@ sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tests" / "bench")]
 from data import open_site  # noqa: E402
 from popcorn import Popcorn  # noqa: E402
 from processes import find  # noqa: E402
+from wrk import need_wrk, wrk  # noqa: E402
 
 POLLS, STREAMS, POLL_S = (int(os.environ.get(name, usual)) for name, usual in (("POLLS", 200), ("STREAMS", 20), ("POLL_S", 5)))
 SECONDS, TURNS, CONNECTIONS = (int(os.environ.get(name, usual)) for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64)))
@@ -103,36 +102,27 @@ class Terminals:
 		self.site.sql(f"DELETE FROM submissions WHERE id > {self.before}; DELETE FROM api_tokens WHERE name = 'bench-terminal'")
 
 
-def wrk(url, cookie, connections):
-	"""(pages a second, the milliseconds of 50 % and 99 % of the answers)."""
-	command = ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--timeout", "30s", "--latency", *(["-H", f"Cookie: {cookie}"] if cookie else []), url]
-	text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-	late = {share: float(number) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit] for share, number, unit in re.findall(r"^ +(50|99)% +([\d.]+)(us|ms|s) *$", text, re.M)}
-	if "Non-2xx" in text or len(late) < 2:
-		sys.exit(f"bench: {url} does not answer with a page:\n{text}")
-	return float(re.search(r"Requests/sec: +([\d.]+)", text)[1]), late["50"], late["99"]
-
-
 def threads_of(process):
 	return len(list(pathlib.Path(f"/proc/{process}/task").iterdir()))
 
 
 def report(name, alone, beside):
-	middle = lambda rows, column: statistics.median(row[column] for row in rows)
-	p99, with_p99 = middle(alone, 2), middle(beside, 2)
-	print(f"{name:24} alone {middle(alone, 0):7.0f} pages/s, p99 {p99:6.1f} ms   beside the terminals {middle(beside, 0):7.0f} pages/s, "
+	rate, late = (lambda many: statistics.median(one.rate for one in many)), (lambda many: statistics.median(one.p99_ms for one in many))
+	p99, with_p99 = late(alone), late(beside)
+	print(f"{name:24} alone {rate(alone):7.0f} pages/s, p99 {p99:6.1f} ms   beside the terminals {rate(beside):7.0f} pages/s, "
 		f"p99 {with_p99:6.1f} ms   {with_p99 / p99:.2f} times")
 	return with_p99
 
 
 def main():
+	need_wrk()
 	site, crowd = open_site(BUILD)
 	terminals = None
 	try:
 		terminals = Terminals(site)
 		logged_in = crowd.cookie("user1")  # past the cache
-		sides = {"one visitor, uncached": (logged_in, 1), f"{CONNECTIONS} visitors, cached": ("", CONNECTIONS),
-			f"{CONNECTIONS} visitors, uncached": (logged_in, CONNECTIONS)}
+		sides = {"one visitor, uncached": (1, SECONDS, logged_in), f"{CONNECTIONS} visitors, cached": (CONNECTIONS, SECONDS),
+			f"{CONNECTIONS} visitors, uncached": (CONNECTIONS, SECONDS, logged_in)}
 		alone, beside = {name: [] for name in sides}, {name: [] for name in sides}
 		web = find(site.process.pid, "podium-web")
 		for _ in range(TURNS):
