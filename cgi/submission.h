@@ -116,15 +116,22 @@ struct cancel_form {
  * sentence. */
 int submission_of_address(struct request *request, struct submission_row *row);
 int submission_by_number(struct request *request, int64_t id, struct submission_row *row);
+/* The same of the address, where what the task's definition says is not needed, which is long: flops, bytes and tolerance are NULL. */
+int submission_without_task(struct request *request, struct submission_row *row);
+
+/* Its jobs with all that a page shows of them, for those who may see it. */
+int submission_read_view(struct request *request, const struct submission_row *row, struct submission_view *view);
 
 /* Its jobs with all that they found, without what only pages show: pictures, comparisons, the source. */
 int submission_read_results(struct request *request, const struct submission_row *row, struct submission_view *view);
-/* Its jobs as they are now. */
+/* Its jobs as they are now; and the same with their comparisons. */
 int submission_read_state(struct request *request, const struct submission_row *row, struct submission_view *view);
+int submission_read_status(struct request *request, const struct submission_row *row, struct submission_view *view);
 
 /* The same jobs with the samples of their cases: no stage has messages or output. */
 int submission_read_samples(struct request *request, const struct submission_row *row, struct submission_view *view);
 
+bool submission_may_see_source(const struct request *request, const struct submission_row *row);
 /* The source, for those who may see it; else ERROR_FORBIDDEN with a sentence. */
 int submission_read_source(struct request *request, const struct submission_row *row, struct blob_value *content);
 
