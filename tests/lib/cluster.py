@@ -59,8 +59,7 @@ class Node:
 			self.process = self.host.start(self.command(nodes, is_first), stdout=log, stderr=log, env=search)
 
 	def client(self, database, statements):
-		return subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-N", "-B", *([database] if database else [])],
-			input=statements, capture_output=True, text=True)
+		return mariadb.ask(self.socket, database, statements)
 
 	def state(self):
 		"""As Galera names it: Synced when it takes part."""

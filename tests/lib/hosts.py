@@ -1,7 +1,6 @@
 """A MariaDB that is reached over TCP and TLS, with certificates that the test makes, and hosts that are workers of it."""
 import os
 import pathlib
-import random
 import re
 import socket
 import subprocess
@@ -9,20 +8,7 @@ import threading
 
 import mariadb
 from certificates import make_certificates
-
-certificates = None
-
-
-def free_port():
-	while True:
-		with socket.socket() as probe:
-			try:
-				port = random.randrange(20000, 32000)
-				probe.bind(("127.0.0.1", port))
-				return port
-			except OSError:
-				continue
-
+from instance import free_port
 
 # As a name it leads to 127.0.0.1, and does not look like this host to whoever compares addresses.
 FAR = "127.1"

@@ -9,6 +9,12 @@ import tempfile
 import time
 
 
+def ask(socket, database, statements):
+	"""What the program mariadb answers; without a database where its name is empty."""
+	return subprocess.run(["mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])],
+		input=statements, capture_output=True, text=True)
+
+
 class MariaDB:
 	def __init__(self):
 		self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-db."))
@@ -38,8 +44,7 @@ class MariaDB:
 		self.process.wait(60)
 
 	def client(self, database, statements):
-		return subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-N", "-B", *([database] if database else [])],
-			input=statements, capture_output=True, text=True)
+		return ask(self.socket, database, statements)
 
 	def sql(self, statements):
 		"""Rows of the statements, as lists of strings."""

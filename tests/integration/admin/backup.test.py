@@ -16,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from answers import refusal_of, result_of  # noqa: E402
 from filler import columns, contents, definitions, fill  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
@@ -35,16 +36,11 @@ def admin(*arguments, database="podium", **settings):
 
 
 def done(*arguments, **rest):
-	answer = admin(*arguments, **rest)
-	equal((answer.returncode, answer.stderr), (0, ""))
-	return answer.stdout
+	return result_of(admin(*arguments, **rest))
 
 
 def refused(*arguments, **rest):
-	answer = admin(*arguments, **rest)
-	equal((answer.returncode, answer.stdout), (1, ""))
-	equal(answer.stderr.startswith("podium-admin: ") and answer.stderr.count("\n") == 1, True)
-	return answer.stderr
+	return refusal_of(admin(*arguments, **rest))
 
 
 def of(database):
