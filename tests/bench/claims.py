@@ -4,8 +4,9 @@ is of, in rounds that alternate.
 
 	tests/bench/claims.py [THREADS [CLAIMS]]      64 claimers with 4 claims each
 
-With a queue of 1,000 users with a hundred jobs each, for one claimer and for many; and where everything stands before
-the others that 64 users with a running job may have waiting."""
+With a queue of 1,000 users with a hundred jobs each, for one claimer, for many who claim again at once, and for as many whose jobs take
+JOB_S (6) seconds; and where everything stands before the others that 64 users with a running job may have waiting."""
+import os
 import pathlib
 import statistics
 import subprocess
@@ -16,6 +17,8 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from workers import BUILD, admin, close, database, load_task, sql, submit  # noqa: E402
 
 PROGRAM = BUILD / "tests" / "integration" / "worker" / "test_claims"
+
+JOB_S = int(os.environ.get("JOB_S", 6))
 
 
 def fill(flooded):
@@ -29,9 +32,9 @@ def fill(flooded):
 		claims("fair", 1, 64)
 
 
-def claims(how, threads, count):
+def claims(how, threads, count, pause_ms=0):
 	"""Milliseconds of each claim."""
-	answer = subprocess.run([PROGRAM, "time", str(threads), str(count), "one", "CPU", how], env=database.environment, capture_output=True,
+	answer = subprocess.run([PROGRAM, "time", str(threads), str(count), "one", "CPU", how, str(pause_ms)], env=database.environment, capture_output=True,
 		text=True, check=True)
 	return sorted(int(line.split()[1]) / 1000 for line in answer.stdout.splitlines() if line != "none")
 
@@ -41,11 +44,11 @@ def end_all():
 	sql("UPDATE jobs SET state = 'done' WHERE state = 'running' AND user_id > 1064")
 
 
-def compare(title, threads, count):
+def compare(title, threads, count, pause_ms=0):
 	for _ in range(3):
-		fair = claims("fair", threads, count)
+		fair = claims("fair", threads, count, pause_ms)
 		end_all()
-		plain = claims("plain", threads, count)
+		plain = claims("plain", threads, count, pause_ms)
 		end_all()
 		middle = [statistics.median(times) for times in (fair, plain)]
 		late = [times[int(len(times) * 0.99)] for times in (fair, plain)]
@@ -62,6 +65,8 @@ def main(threads=64, count=4):
 	compare("one claimer", 1, 100)
 	fill(False)
 	compare(f"{threads} claimers", threads, count)
+	fill(False)
+	compare(f"{threads} claimers with jobs of {JOB_S} s", threads, count, 1000 * JOB_S)
 	fill(True)
 	compare("one claimer behind a flood", 1, 50)
 

@@ -2,8 +2,10 @@
  *
  *	test_claims claim COUNT WORKER MODEL DEVICE       one after the other; prints a job's number a line, or "none"
  *	test_claims race THREADS COUNT WORKER MODEL       as many at once, each COUNT times, each for a device of its own
- *	test_claims time THREADS COUNT WORKER MODEL HOW   the same, and prints "JOB MICROSECONDS"; HOW is `fair`, or
- *	                                                  `plain` for the oldest job, whoever it is of
+ *	test_claims time THREADS COUNT WORKER MODEL HOW [PAUSE_MS]
+ *	                                                  the same once each has made a claim that does not count, on the connection that it
+ *	                                                  keeps, and prints "JOB MICROSECONDS"; HOW is `fair`, or `plain` for the oldest job,
+ *	                                                  whoever it is of; before a claim it waits so long on average, as while a job runs
  */
 #include "lib/scope.h"
 #include "worker/queue.h"
@@ -23,7 +25,7 @@ struct racer {
 	pthread_t thread;
 	const char *worker, *model;
 	char device[32];
-	int count;
+	int count, pause_ms;
 	bool plain, timed;
 };
 
@@ -64,7 +66,7 @@ static int plain_body(struct database *db, void *context, struct error *error)
 
 /* ---- claimers ---- */
 
-static int claim_once(const struct racer *racer, struct database *db, struct error *error)
+static int claim_once(const struct racer *racer, struct database *db, bool counts, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const struct claimant claimant = { racer->worker, racer->model, racer->device, lease_ms, false };
@@ -72,7 +74,7 @@ static int claim_once(const struct racer *racer, struct database *db, struct err
 	struct plain plain = { arena, &claimant, &claim };
 	double began = clock_us();
 	int rc = racer->plain ? database_transaction(db, plain_body, &plain, error) : queue_claim(db, arena, &claimant, &claim, error);
-	if (rc)
+	if (rc || !counts)
 		return rc;
 	if (racer->timed)
 		printf("%lld %.0f\n", (long long)claim.job_id, clock_us() - began);
@@ -81,13 +83,24 @@ static int claim_once(const struct racer *racer, struct database *db, struct err
 	return 0;
 }
 
+/* Evenly between nothing and twice the average, so that they do not come together. */
+static void pause_for(const struct racer *racer, unsigned int *state)
+{
+	double ms = 2.0 * racer->pause_ms * rand_r(state) / RAND_MAX;
+	struct timespec pause = { (time_t)(ms / 1000), (long)(ms * 1e6) % 1000000000 };
+	nanosleep(&pause, NULL);
+}
+
 static void *race(void *context)
 {
 	const struct racer *racer = context;
 	cleanup_database struct database *db = database_lazy(&config);
 	struct error error = {0};
-	for (int i = 0; i < racer->count; i++) {
-		int rc = claim_once(racer, db, &error);
+	unsigned int state = (unsigned int)(uintptr_t)racer;
+	for (int i = racer->timed ? -1 : 0; i < racer->count; i++) {
+		if (racer->pause_ms)
+			pause_for(racer, &state);
+		int rc = claim_once(racer, db, i >= 0, &error);
 		if (rc == ERROR_NOT_FOUND)
 			puts("none");
 		else if (rc)
@@ -126,7 +139,8 @@ int main(int argc, char **argv)
 	racer.model = rest[2];
 	snprintf(racer.device, sizeof racer.device, "%s", single ? rest[3] : "GPU-0");
 	racer.timed = strcmp(verb, "time") == 0;
-	racer.plain = racer.timed && argc == 7 && strcmp(argv[6], "plain") == 0;
+	racer.plain = racer.timed && argc >= 7 && strcmp(argv[6], "plain") == 0;
+	racer.pause_ms = racer.timed && argc == 8 ? atoi(argv[7]) : 0;
 	int threads = single ? 1 : atoi(argv[2]);
 	return threads < 1 || threads > most_threads ? 2 : race_all(threads, &racer);
 }
