@@ -1,9 +1,9 @@
 /* What became of a submission: the page, its state as JSON, its source. */
 #include "cgi/submission.h"
 
-#include "cgi/job_words.h"
 #include "cgi/json.h"
 #include "cgi/pages.h"
+#include "cgi/paging.h"
 #include "lib/gzip.h"
 #include "lib/scope.h"
 #include "lib/verdict.h"

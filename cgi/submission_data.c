@@ -2,14 +2,15 @@
  * found. */
 #include "cgi/submission.h"
 
+#include "cgi/html.h"
 #include "cgi/job_words.h"
+#include "cgi/paging.h"
 #include "lib/blob.h"
 #include "lib/format.h"
 #include "lib/job.h"
 #include "lib/scope.h"
 #include "lib/visibility.h"
 #include "lib/wait.h"
-#include "templates/submission.h"
 
 #include <math.h>
 #include <string.h>

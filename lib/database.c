@@ -8,7 +8,6 @@
 #include "lib/scope.h"
 
 #include <errmsg.h>
-#include <math.h>
 #include <mysql.h>
 #include <mysqld_error.h>
 #include <netinet/in.h>
@@ -197,7 +196,7 @@ static int connect_to(struct database *db, const char *host, bool is_node, struc
 	return 0;
 }
 
-/* What does not count any more, since it went well in the end. */
+/* What was said of a try, before the next one or after one that went well. */
 static void forget(struct error *error)
 {
 	if (error)
