@@ -22,7 +22,8 @@ using Values = std::vector<double>;
 /* For whose mean a relative half-width is too much to ask: 0.4 us are enough, since from job to job the constant is off by 0.1
  * to 0.2 us, which no number of blocks shows. */
 constexpr double short_ns = 40'000, enough_ns = 400, enough = 0.01;
-constexpr int most_repeats = 6;
+constexpr int most_repeats = 6;  /* of blocks */
+constexpr int most_attempts = 3; /* at a case */
 constexpr std::size_t most_samples = 4000;
 constexpr double enough_ratio = 0.0025; /* half-width of the logarithm of a ratio */
 

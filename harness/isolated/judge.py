@@ -256,6 +256,10 @@ class Measurement:
 	def values(self, rule):
 		return [block.value(rule) for block in self.blocks]
 
+	def stand_for(self, other):
+		self.repeated += other.repeated + len(other.blocks)
+		self.own += other.own
+
 	def is_enough(self, rule):
 		"""Values are asked for only where it may end: each takes some 0.3 ms to make."""
 		return len(self.blocks) in rule.looks and statistics.is_enough(self.values(rule), rule)
@@ -400,6 +404,19 @@ class Trial:
 		return "the constant moved" if block.constant_moved(self.rule) else None
 
 	def measure(self, side):
+		"""Again where empty kernels took longer in all blocks: the machine may have drifted, and be back. An attempt that cannot end,
+		for want of time, does not take the place of one that has."""
+		kept = self.attempt(side)
+		for _ in range(1, statistics.MOST_ATTEMPTS):
+			if not statistics.steady_disturbance(kept.blocks, self.rule) or monotonic() >= self.until:
+				break
+			other = self.attempt(side)
+			if other.is_enough(self.rule):
+				kept, other = other, kept
+			kept.stand_for(other)
+		return kept
+
+	def attempt(self, side):
 		measurement = Measurement(side)
 		self.warm_up(measurement)
 		self.judge.conditions.look()
@@ -520,17 +537,17 @@ class Judge:
 		first block only shows when the gates are to open: somewhat before a contestant has the GPU to itself."""
 		if not self.rule.calibrations:
 			return
-		deltas = []
+		deltas, quiet = [], []
 		for number in range(self.rule.calibrations + 1):
 			both = {side: [], null: []}
 			for _ in range(self.rule.calls):
 				for one in self.device.random.sample((side, null), 2):
 					both[one].append(one.run_empty(self.device))
 			deltas.append(statistics.center(both[side]) - statistics.center(both[null]))
-			null.quiet_ns = statistics.median(both[null])
+			quiet.append(statistics.median(both[null]))
 			for one in (side, null) if number == 0 else ():
-				one.open_at(max(0.0, null.quiet_ns - self.rule.open_before_ns))
-		side.delta_ns = statistics.mean(deltas[1:])
+				one.open_at(max(0.0, quiet[0] - self.rule.open_before_ns))
+		side.delta_ns, null.quiet_ns = statistics.mean(deltas[1:]), statistics.mean(quiet[1:])
 
 	def run(self, entry, null, rival):
 		"""Runs every part until a case of one has failed. Returns the exit code."""

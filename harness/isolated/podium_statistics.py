@@ -10,7 +10,8 @@ import math
 # For whose mean a relative half-width is too much to ask: 0.4 us are enough, since from job to job the constant is off by 0.1 to
 # 0.2 us, which no number of blocks shows.
 SHORT_NS, ENOUGH_NS, ENOUGH = 40_000.0, 400.0, 0.01
-MOST_REPEATS = 6
+MOST_REPEATS = 6  # of blocks
+MOST_ATTEMPTS = 3  # at a case
 MOST_SAMPLES = 4000
 LEAST_CALLS = 3
 

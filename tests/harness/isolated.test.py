@@ -2,11 +2,13 @@
 """The isolated engine: judge and contestants as processes, on the CPU device, and the parts of the judge by themselves."""
 import base64
 import ctypes
+import math
 import pathlib
 import random
 import struct
 import subprocess
 import sys
+import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
@@ -14,6 +16,7 @@ import engine  # noqa: E402
 
 ENGINE = engine.build_engine()
 sys.path.insert(1, str(ENGINE))
+import judge as judge_module  # noqa: E402
 import podium_area  # noqa: E402
 import podium_staging as staging  # noqa: E402
 import podium_statistics as statistics  # noqa: E402
@@ -818,6 +821,39 @@ def what_all_blocks_show_a_little_is_no_part_of_the_constant_either():
 		equal((summary.disturbance, summary.mean), (over, 10e3 + CUDA.empty_ns + over))
 	calm = {"quiet_ns": 150e3, "controls": [151.5e3] * 5}
 	equal(statistics.Summary([block_of([200e3] * 25, [190e3] * 25, **calm) for _ in range(8)], [], CUDA).disturbance, 0.0)
+
+
+def measured(over_of_blocks):
+	"""What becomes of a case whose blocks show that empty kernels took so much longer, us. With the last of them its time is over."""
+	trial = judge_module.Trial.__new__(judge_module.Trial)
+	left = list(over_of_blocks)
+
+	def block(measurement):
+		over_ns = left.pop(0) * 1000
+		trial.until = math.inf if left else 0
+		return block_of([200e3] * 25, [150e3] * 25, quiet_ns=150e3, controls=[150e3 + over_ns] * 5)
+
+	trial.rule, trial.until, trial.block, trial.warm_up = CUDA, math.inf, block, lambda measurement: None
+	trial.judge = types.SimpleNamespace(conditions=types.SimpleNamespace(look=lambda: 0))
+	measurement = trial.measure(None)
+	disturbance_us = statistics.Summary(measurement.blocks, [], CUDA).disturbance / 1000
+	return len(measurement.blocks), measurement.repeated, disturbance_us, len(left)
+
+
+@test
+def what_all_blocks_show_a_little_is_measured_again():
+	count = CUDA.looks[0]
+	equal(measured([1.5] * count + [0]), (count, 0, 0.0, 1))
+	equal(measured([2.5] * count + [0.5] * count + [0]), (count, count, 0.0, 1))
+	equal(measured([2.5] * count + [2.25] * count + [0] * count + [0]), (count, 2 * count, 0.0, 1))
+	equal(measured([2.5] * count * 2 + [2.25] * count + [0]), (count, 2 * count, 2.25, 1))
+
+
+@test
+def what_time_is_too_short_to_measure_again_stands_with_its_charge():
+	count = CUDA.looks[0]
+	equal(measured([2.5] * count), (count, 0, 2.5, 0))
+	equal(measured([2.5] * count + [0.5] * 2), (count, 2, 2.5, 0))
 
 
 @test

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import secrets
 import select
 import shutil
@@ -246,7 +247,7 @@ class Host:
 			message["secret_seed"] = SEED
 		message = merge(json.loads(json.dumps(message)), change or {})
 		if cpu_size and message["device"]["model"] == "CPU":
-			message["task"]["benchmarks"] = [spec.replace("size: 262144", f"size: {cpu_size}") for spec in message["task"]["benchmarks"]]
+			message["task"]["benchmarks"] = [re.sub(r"size: (262144|4194304)\b", f"size: {cpu_size}", spec) for spec in message["task"]["benchmarks"]]
 		self.runner.send({"job": message})
 		return self.runner.result(self.count)
 

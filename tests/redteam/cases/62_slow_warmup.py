@@ -4,6 +4,7 @@
 # engines: isolated
 # on: cpu gpu
 # mode: benchmark
+# change: {"task": {"benchmarks": ["size: 4194304; seed: 54352"]}}
 # runs: 50
 # variants: three
 # truth: honest
