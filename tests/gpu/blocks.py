@@ -15,9 +15,11 @@ def figures_of(block):
 	yield block.delta_ns
 	yield median(block.controls) - block.quiet_ns if block.controls else 0.0
 	yield median(block.bells) if block.bells else 0.0
-	for side in (calls, null):
+	for side, heads in ((calls, block.heads), (null, block.null_heads)):
 		yield median([call.head_ns for call in side])
 		yield median([call.touch_ns for call in side])
+		yield median([call.take_ns for call in side])
+		yield median(heads) if heads else 0.0
 
 
 class ToldSummary(Summary):
