@@ -39,6 +39,7 @@ struct database {
 	struct config config;
 	struct prepared *prepared[prepared_slots];
 	bool in_transaction, is_counted; /* is_counted: as an open connection */
+	bool is_taken_back;      /* the transaction that runs, by the server: what is asked now would stand by itself */
 	unsigned int last_error; /* MariaDB's number of what failed last */
 	uint64_t affected, insert_id;
 	pthread_mutex_t guard;   /* of the two below, which another thread may use */
@@ -277,6 +278,7 @@ static bool connection_is_lost(unsigned int number)
 static int database_failed(struct database *db, unsigned int number, const char *text, struct error *error)
 {
 	db->last_error = number;
+	db->is_taken_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
 	if (number == ER_DUP_ENTRY)
 		return fail(error, ERROR_CONFLICT, "There is one already: %s.", text);
 	return fail(error, ERROR_DATABASE, "The database answered with error %u: %s.", number, text);
@@ -406,11 +408,27 @@ static int lost(struct database *db, struct error *error)
 	return fail(error, ERROR_DATABASE, "The database connection was lost.");
 }
 
+static int taken_back(struct database *db, struct error *error)
+{
+	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was taken back", error);
+}
+
+/* Behind a statement that went well: whether it was a part of the transaction that it should be in. */
+static int check_transaction(struct database *db, struct error *error)
+{
+	if (!db->in_transaction || db->mysql->server_status & SERVER_STATUS_IN_TRANS)
+		return 0;
+	log_warning("the database took a transaction back without a word");
+	return taken_back(db, error);
+}
+
 /* Executes, and once more on a fresh connection when the old one was found dead outside a transaction. */
 static int execute(struct database *db, const struct question *question, struct database_parameters *p, struct prepared **prepared,
 	struct error *error)
 {
 	db->last_error = 0;
+	if (db->in_transaction && db->is_taken_back)
+		return taken_back(db, error);
 	if (!db->mysql) {
 		int rc = db->in_transaction ? lost(db, error) : reconnect(db, error);
 		if (rc)
@@ -470,6 +488,8 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 		rc = fetch_rows(db, prepared->handle, statement, arena, most, rows, count, error);
 		if (rc)
 			forget_statement(db, prepared);
+		else
+			rc = check_transaction(db, error);
 	}
 	if (rc && connection_is_lost(db->last_error))
 		disconnect(db);
@@ -555,6 +575,8 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 	rc = fetch_answers(db, prepared, bundle, arena, answers, error);
 	if (rc)
 		disconnect(db); /* what was not read would be taken for the next answer */
+	else
+		rc = check_transaction(db, error);
 	return end_asking(began_ns, rc);
 }
 
@@ -601,7 +623,7 @@ int database_execute(struct database *db, const struct statement *statement, str
 		return rc;
 	db->affected = mysql_stmt_affected_rows(prepared->handle);
 	db->insert_id = mysql_stmt_insert_id(prepared->handle);
-	return 0;
+	return check_transaction(db, error);
 }
 
 uint64_t database_affected(const struct database *db)
@@ -631,6 +653,8 @@ static int tries_after(const struct database *db, int rc, bool asked_to_commit)
 static int try_transaction(struct database *db, database_body *body, void *context, int *tries, struct error *error)
 {
 	int rc = body(db, context, error);
+	if (db->is_taken_back && !is_conflict(db, rc)) /* whatever the body made of it */
+		rc = taken_back(db, error);
 	bool asks = !rc && db->mysql;
 	if (!rc && !asks)
 		rc = lost(db, error);
@@ -657,6 +681,7 @@ int database_transaction(struct database *db, database_body *body, void *context
 		if (rc)
 			return rc;
 		db->in_transaction = true;
+		db->is_taken_back = false;
 		rc = try_transaction(db, body, context, &tries, e);
 		db->in_transaction = false;
 		if (!rc)

@@ -123,9 +123,10 @@ uint64_t database_insert_id(const struct database *db); /* AUTO_INCREMENT of the
 
 /* Runs `body` in a transaction: commits when it returns 0, else rolls back and passes its code on.
  * A deadlock or a certification conflict (1213), a lock timeout (1205) and a connection that is lost before the commit roll back and
- * run `body` again, five times at most, so `body` must not keep anything from an earlier try. A connection that is lost during the
- * commit is ERROR_DATABASE, and nobody knows whether it was carried out: what matters carries a fence or a key of its own. Inside of a transaction
- * `body` becomes a part of that one, which must end with its code. */
+ * run `body` again, five times at most, so `body` must not keep anything from an earlier try. What it asks for behind a 1213, of which the
+ * server keeps nothing, is refused. A connection that is lost during the commit is ERROR_DATABASE, and nobody knows whether it was
+ * carried out: what matters carries a fence or a key of its own. Inside of a transaction `body` becomes a part of that one, which must
+ * end with its code. */
 typedef int database_body(struct database *db, void *context, struct error *error);
 int database_transaction(struct database *db, database_body *body, void *context, struct error *error);
 

@@ -48,6 +48,7 @@ static const struct statement LOCK_SOME = SELECT(struct thing, SLEEP_COLUMNS,
 	"SELECT number FROM test_things WHERE number BETWEEN ? AND ? ORDER BY number FOR UPDATE");
 static const struct statement SLEEP = SELECT(struct thing, SLEEP_COLUMNS, "SELECT SLEEP(30) AS number");
 static const struct statement BROKEN = COMMAND("INSERT INTO no_such_table VALUES (1)");
+static const struct statement ROLL_BACK = COMMAND("ROLLBACK");
 static const struct statement KILL_SELF = COMMAND("KILL CONNECTION_ID()");
 
 static struct database *db;
@@ -288,6 +289,62 @@ static void a_deadlock_that_is_told_among_rows_is_tried_again_as_well(void **sta
 	cross_each_other(add_and_lock, 300, 310);
 }
 
+/* Passes over what came of the second, as no body should. */
+static int add_both_and_go_on(struct database *connection, void *context, struct error *error)
+{
+	struct crossing *c = context;
+	add_both(connection, context, error);
+	return database_execute(connection, &ADD, error, "i", c->first + 5);
+}
+
+static void put(int64_t number)
+{
+	struct error error = {0};
+	assert_int_equal(database_execute(db, &INSERT, &error, "idsbt", number, 0.0, "", "", (size_t)0, (int64_t)0), 0);
+}
+
+static double real_of(int64_t id)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct error error = {0};
+	struct thing thing;
+	assert_int_equal(database_row(db, arena, &THING, &thing, &error, "i", id), 0);
+	return thing.real;
+}
+
+static void what_a_body_does_behind_a_deadlock_does_not_stand(void **state)
+{
+	(void)state;
+	for (int64_t number = 4000; number <= 4015; number += 5)
+		put(number);
+	cross_each_other(add_both_and_go_on, 4000, 4010);
+	assert_true(real_of(4000) == 2 && real_of(4010) == 2);
+	assert_true(real_of(4005) == 1 && real_of(4015) == 1);
+}
+
+/* As a cluster's node might, or a statement that ends a transaction by itself. */
+static int roll_back_and_go_on(struct database *connection, void *context, struct error *error)
+{
+	int *tries = context;
+	++*tries;
+	int rc = database_execute(connection, &ADD, error, "i", (int64_t)2);
+	if (!rc)
+		database_execute(connection, &ROLL_BACK, error, "");
+	return rc ? rc : database_execute(connection, &ADD, error, "i", (int64_t)2);
+}
+
+static void a_transaction_that_is_taken_back_without_a_word_is_tried_again(void **state)
+{
+	(void)state;
+	struct error error = {0};
+	int tries = 0;
+	double before = real_of(2);
+	assert_int_equal(database_transaction(db, roll_back_and_go_on, &tries, &error), ERROR_DATABASE);
+	assert_int_equal(tries, 5);
+	assert_true(real_of(2) == before);
+	assert_non_null(strstr(error.text, "taken back"));
+}
+
 static int die_in_between(struct database *connection, void *context, struct error *error)
 {
 	(void)context;
@@ -400,6 +457,8 @@ int main(void)
 		cmocka_unit_test(a_transaction_that_fails_leaves_nothing),
 		cmocka_unit_test(two_transactions_that_deadlock_both_succeed_in_the_end),
 		cmocka_unit_test(a_deadlock_that_is_told_among_rows_is_tried_again_as_well),
+		cmocka_unit_test(what_a_body_does_behind_a_deadlock_does_not_stand),
+		cmocka_unit_test(a_transaction_that_is_taken_back_without_a_word_is_tried_again),
 		cmocka_unit_test(an_update_counts_the_rows_that_it_found),
 		cmocka_unit_test(a_server_that_does_not_answer_is_given_up),
 		cmocka_unit_test(a_suspended_connection_fails_at_once_until_it_is_resumed),
