@@ -62,7 +62,7 @@ test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and 
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
 	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
 
-test-scale: tests ## run the tests that take long: whole sites installed, restored, upgraded, killed host by host; Slurm (./dev test-scale installs what they need)
+test-scale: tests $(B)/tests/scale/writers ## run the tests that take long: whole sites installed, restored, upgraded, killed host by host; Slurm (./dev test-scale installs what they need)
 	@B=$(B) tests/scale/run
 
 bench: all $(B)/tests/bench/bare $(B)/tests/bench/open ## measure every page against a bare FastCGI program and a file (needs wrk; PAGES=WORD: some)
@@ -210,6 +210,9 @@ $(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
+
+$(B)/tests/scale/writers: $(B)/tests/scale/writers.o $(B)/libpodium.a
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/tests/bench/open: $(B)/tests/bench/open.o
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lm

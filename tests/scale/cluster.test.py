@@ -34,6 +34,7 @@ from workers import BUILD, RIGHT, WRONG, admin, close, database, load_task, scra
 PASSWORD = "a long password"
 SUBMITTERS, PAUSE_S = 6, 1.5
 CUT_S = 9  # longer than a lease
+WRITE_S = 20
 FRONT = "http://10.77.0.41:8080"
 
 
@@ -190,6 +191,22 @@ def strike(what, fault, mend, wait, least_s=0):
 # ---- the proof ----
 
 webs, gpus, dbs, load = [], [], [], None
+
+
+@test
+def transactions_of_all_nodes_that_collide_stand_whole_or_not_at_all():
+	"""Of many in a few rows, while jobs go on: a transaction that the cluster takes back in its middle must not go on behind that."""
+	sql("CREATE TABLE stored_rows (writer VARCHAR(48) NOT NULL, number BIGINT NOT NULL, counter INT NOT NULL, PRIMARY KEY (writer, number)); "
+		"CREATE TABLE counted_rows (counter INT PRIMARY KEY, count BIGINT NOT NULL); CREATE TABLE counted_again LIKE counted_rows")
+	writers = [subprocess.Popen([BUILD / "tests" / "scale" / "writers", node.host.name, "4", str(WRITE_S)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+		text=True, env={**database.environment, "PODIUM_DATABASE_HOST": node.host.address}) for node in database.nodes]
+	said = [writer.communicate() for writer in writers]
+	print(f"# writers on three nodes: {'; '.join(out.strip() for out, _ in said)}; taken back without a word: {sum(err.count('without a word') for _, err in said)}", flush=True)
+	equal([writer.returncode for writer in writers], [0] * 3)
+	assert all(int(re.search(r"run again (\d+)", out)[1]) > 0 for out, _ in said), said
+	for table in ("counted_rows", "counted_again"):
+		equal(sql(f"SELECT counter, count FROM {table} ORDER BY counter"), sql("SELECT counter, COUNT(*) FROM stored_rows GROUP BY counter ORDER BY counter"))
+	sql("DROP TABLE stored_rows, counted_rows, counted_again")
 
 
 @test
