@@ -47,7 +47,8 @@ class Node:
 		self.process = None
 
 	def command(self, nodes, is_first):
-		own = {"wsrep_node_name": self.host.name, "wsrep_node_address": self.host.address, "bind_address": self.host.address,
+		others = [node.host.name for node in nodes[::-1] if node is not self]
+		own = {"wsrep_node_name": self.host.name, "wsrep_sst_donor": ",".join(others), "wsrep_node_address": self.host.address, "bind_address": self.host.address,
 			"wsrep_cluster_address": "gcomm://" + ",".join(node.host.address for node in nodes), "wsrep_provider": provider(),
 			"ssl_ca": self.certificates / "ca.pem", "ssl_cert": self.certificates / "server.pem", "ssl_key": self.certificates / "server.key"}
 		options = {**settings_of_guide(), **own, "datadir": self.data, "socket": self.socket, "user": USER, "tmpdir": self.folder / "tmp"}

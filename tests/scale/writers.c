@@ -1,8 +1,9 @@
-/* Writes by transactions that collide, for tests/scale/cluster.test.py: each stores a row and counts it twice, in one of a few others each.
+/* Writes by transactions that collide, for tests/scale/cluster.test.py: each stores a row, and counts it in one of a few rows of each of
+ * two other tables.
  *
  *     writers NAME THREADS SECONDS       on the database of the settings
  *
- * Prints a line `committed N, failed N, run again N`. Each row that is there must have been counted once, whatever became of the
+ * Prints a line `committed N, failed N, run again N`. Each row that is there must have been counted once in each, whatever became of the
  * connection. */
 #include "lib/clock.h"
 #include "lib/config.h"
