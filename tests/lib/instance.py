@@ -16,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import mariadb  # noqa: E402
 from pretend import pretend_driver, pretend_runner  # noqa: E402
 
 
@@ -65,8 +66,7 @@ class Instance:
 
 	def sql(self, statements):
 		"""Rows of the last statement, as lists of strings."""
-		answer = subprocess.run(["mariadb", "--no-defaults", "-S", self.var / "run" / "mariadb.sock", "-N", "-B", "podium"],
-			input=statements, capture_output=True, text=True)
+		answer = mariadb.ask(self.var / "run" / "mariadb.sock", "podium", statements)
 		if answer.returncode:
 			raise AssertionError(answer.stderr)
 		return [line.split("\t") for line in answer.stdout.splitlines()]

@@ -8,11 +8,18 @@ import subprocess
 import tempfile
 import time
 
+DEADLOCKS = 5  # in a row, which are none any more
+
 
 def ask(socket, database, statements):
-	"""What the program mariadb answers; without a database where its name is empty."""
-	return subprocess.run(["mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])],
-		input=statements, capture_output=True, text=True)
+	"""What the program mariadb answers; without a database where its name is empty. A single statement may meet a deadlock with the
+	programs that run, and is asked again."""
+	for _ in range(DEADLOCKS):
+		answer = subprocess.run(["mariadb", "--no-defaults", "-S", socket, "-N", "-B", *([database] if database else [])],
+			input=statements, capture_output=True, text=True)
+		if "ERROR 1213" not in answer.stderr or ";" in statements.strip().rstrip(";"):
+			break
+	return answer
 
 
 class MariaDB:
