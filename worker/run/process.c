@@ -376,6 +376,28 @@ static void await_loss(struct group *group)
 		step(group);
 }
 
+static bool was_told_to_end(const struct running *running)
+{
+	int code = running->result->code;
+	return running->result->ending == PROCESS_SIGNALLED && (code == SIGTERM || code == SIGINT || code == SIGHUP);
+}
+
+/* Who takes a machine away tells all that runs there to end at once, as Slurm does; our own signal may be a moment behind the program's, for
+ * which nobody is to blame then. */
+static void await_word(struct group *group)
+{
+	enum { most_ms = 300 };
+	const struct process_result *result = group->members[0].result;
+	bool is_expected = false;
+	for (size_t i = 0; i < group->count; i++)
+		is_expected = is_expected || was_told_to_end(&group->members[i]);
+	if (!is_expected)
+		return;
+	group->last_ms = clock_ms() + most_ms;
+	while (result->ending != PROCESS_STOPPED && clock_ms() < deadline_ms(group))
+		step(group);
+}
+
 static int finish(struct group *group, struct error *error)
 {
 	for (size_t i = 0; i < group->count; i++)
@@ -407,6 +429,8 @@ int process_run_all(const struct process *processes, struct process_result *resu
 	}
 	if (!rc)
 		await_loss(&group);
+	if (!rc)
+		await_word(&group);
 	int left = finish(&group, rc ? NULL : error);
 	return rc ? rc : left;
 }

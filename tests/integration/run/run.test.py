@@ -903,6 +903,24 @@ def a_signal_ends_it_as_well():
 
 
 @test
+def nobody_is_blamed_where_all_are_told_to_end_and_the_program_comes_first():
+	for is_for_all, verdict in ((True, "cancelled"), (False, "runtime error")):
+		with Runner() as runner:
+			runner.send(job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n")))
+			runner.until("progress", text="test 1/2")
+			for pid in descendants(runner.process.pid):
+				os.kill(pid, signal.SIGTERM)
+			if is_for_all:
+				time.sleep(0.05)
+				runner.process.send_signal(signal.SIGTERM)
+				equal(runner.finish()[1][-1]["verdict"], verdict)
+			else:
+				event = runner.until("verdict")[-1]
+				equal(event["verdict"], verdict)
+				contains(event["reason"], "SIGTERM")
+
+
+@test
 def nobody_reading_ends_it():
 	with Runner() as runner:
 		runner.send(job(harness=harness("say('test.0.status', 'pass')\ntime.sleep(600)\n"), definition=task(test_timeout_s=3000)))
