@@ -142,7 +142,8 @@ static void disconnect(struct database *db)
  * stands still for seconds. Nor does one wait for a row for seconds, but where a cluster's node gives another one its data: that needs all
  * statements to end first, and lets none of a transaction begin, so that one which waits for a row that this transaction has would hold
  * up all three until it gives up (MariaDB's default: 50 s). */
-#define SESSION "SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
+#define SESSION "SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
+	"sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
 /* A node first catches up with what the others had committed when it was asked, so that whoever is sent from one web host to another
  * finds what he has just done; outside of transactions, for reading and writing. */
 #define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
@@ -417,7 +418,7 @@ static int taken_back(struct database *db, struct error *error)
 
 /* Behind a statement that went well: whether it was a part of the transaction that it should be in. Where a cluster takes a transaction
  * back for another node's while a SELECT of it runs, MariaDB answers that as ever and says nothing (10.11 with Galera 26.4; tests/scale/writers.c
- * finds some in a thousand), and what is asked next would stand by itself. */
+ * finds about one in a thousand), and what is asked next would stand by itself. */
 static int check_transaction(struct database *db, const struct statement *statement, struct error *error)
 {
 	if (!db->in_transaction || db->mysql->server_status & SERVER_STATUS_IN_TRANS)
@@ -431,7 +432,7 @@ static int execute(struct database *db, const struct question *question, struct 
 	struct error *error)
 {
 	db->last_error = 0;
-	if (db->in_transaction && db->is_taken_back)
+	if (db->is_taken_back)
 		return taken_back(db, error);
 	if (!db->mysql) {
 		int rc = db->in_transaction ? lost(db, error) : reconnect(db, error);
@@ -685,9 +686,8 @@ int database_transaction(struct database *db, database_body *body, void *context
 		if (rc)
 			return rc;
 		db->in_transaction = true;
-		db->is_taken_back = false;
 		rc = try_transaction(db, body, context, &tries, e);
-		db->in_transaction = false;
+		db->in_transaction = db->is_taken_back = false;
 		if (!rc)
 			return 0;
 		if (db->mysql && mysql_rollback(db->mysql))

@@ -427,10 +427,10 @@ int process_run_all(const struct process *processes, struct process_result *resu
 		step(&group);
 		clear_followers(&group);
 	}
-	if (!rc)
+	if (!rc) {
 		await_loss(&group);
-	if (!rc)
 		await_word(&group);
+	}
 	int left = finish(&group, rc ? NULL : error);
 	return rc ? rc : left;
 }
