@@ -71,8 +71,7 @@ void isolated_gate_open(const struct isolated_call *call, int64_t at_ns)
 	const struct isolated_withheld *withheld = &call->withheld;
 	if (!gate)
 		return;
-	while (isolated_clock_ns() < at_ns)
-		isolated_pause();
+	isolated_spin_until(at_ns);
 	if (withheld->count) {
 		memcpy(gate->places, withheld->places, withheld->count * sizeof *gate->places);
 		memcpy(gate->lines, withheld->lines, withheld->count * sizeof *gate->lines);

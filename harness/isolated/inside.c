@@ -35,6 +35,12 @@ int isolated_fail_errno(const char *format, ...)
 	return isolated_fail(ISOLATED_FAILED, "%s: %s.", what, meaning);
 }
 
+void isolated_spin_until(int64_t at_ns)
+{
+	while (isolated_clock_ns() < at_ns)
+		isolated_pause();
+}
+
 void isolated_sleep(int64_t ns)
 {
 	nanosleep(&(struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 }, NULL);

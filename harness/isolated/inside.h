@@ -36,6 +36,8 @@ static inline void isolated_pause(void)
 #endif
 }
 
+/* Until a time by isolated_clock_ns, without giving the processor back. */
+void isolated_spin_until(int64_t at_ns);
 void isolated_sleep(int64_t ns);
 
 /* Where there are fewer processors than programs that look and wait, whoever looks stands in the way of what he waits

@@ -418,7 +418,7 @@ private:
 			if (!side.has_room(input.stream.size(), input.device_bytes))
 				side.give_inputs(input.stream.size(), input.device_bytes, slots_);
 			double began_s = budget_.passed_s();
-			called = side.call(input, limit_ns(), cpu);
+			called = side.call(input, limit_ns(), cpu, wait_ns(side));
 			budget_.note_call(budget_.passed_s() - began_s);
 			if (called->status == ISOLATED_NEW_SPEC) {
 				grow(side);
@@ -433,6 +433,10 @@ private:
 		});
 		return called;
 	}
+
+	/* Behind a call of the null as long as behind one of the submission's: what follows shows what that left on the device, and
+	 * the judge itself is the slower the longer it has waited. */
+	double wait_ns(const Side &side) const { return side.is_null() ? std::min(rule_.wait_ns, sides_[0]->latest_ns()) : 0; }
 
 	/* The same for a call that is measured, which finds its memory there. */
 	Called measured(Side &side, const Input &input)

@@ -318,7 +318,9 @@ class Trial:
 	def play_null(self, side, image, heads=None):
 		self.need_slots(self.null, image)
 		self.null.follow(side, self.task.classes)
-		taken = self.null.play(image, FIRST_CALL_S)
+		# As long after its start as behind one of the submission's: what follows shows what that left on the device, and the judge
+		# itself is the slower the longer it has waited.
+		taken = self.null.play(image, FIRST_CALL_S, least_ns=min(self.rule.wait_ns, side.latest_ns()))
 		if taken is None:
 			raise Stop(EXIT_USAGE, "The null contestant does not know what to return.")
 		self._note_head(taken, heads)

@@ -133,6 +133,8 @@ struct isolated_call {
 	struct isolated_gate *gate; /* the contestant's; NULL: none, and nothing is withheld */
 	uint32_t is_announced;/* by isolated_announce; 0 at first */
 	int64_t open_ns;      /* when it opens, from the end of the head; without a head it opens before the ring */
+	int64_t least_ns;     /* from when the clock starts, for which the judge waits even if "done" comes before: what it does next
+	                       * finds the processor's caches as behind a call that took so long. No part of elapsed_ns */
 	struct isolated_withheld withheld;
 	/* filled in, by CLOCK_MONOTONIC_RAW: */
 	int64_t head_ns;      /* from the ring to the end of the head; near 0 where it had ended before. 0 without a head */

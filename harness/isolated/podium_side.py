@@ -230,12 +230,17 @@ class Side:
 
 	# ---- a call ----
 
-	def play(self, image, limit_s, pinned=True):
-		"""One call with this input. Returns Taken; None where the output's form is new, which learn_spec() asks for."""
+	def latest_ns(self):
+		"""What the last call took."""
+		return float(self._call.elapsed_ns)
+
+	def play(self, image, limit_s, pinned=True, least_ns=0.0):
+		"""One call with this input. Returns Taken; None where the output's form is new, which learn_spec() asks for. `least_ns`: how
+		long after the start of the call the judge goes on at least."""
 		if not self._room_for(image):
 			self.begin(image, self.device, self.area.slots)
 		call, slot = self._call, self._choose_slot(image)
-		call.slot, call.limit_ns = slot, int(limit_s * 1e9)
+		call.slot, call.limit_ns, call.least_ns = slot, int(limit_s * 1e9), int(least_ns)
 		call.cpu = self._cpus[1] if pinned else -1
 		chosen = self._aim(slot)
 		is_behind = self.device.is_cuda and not image.has_host_tensors()
@@ -262,7 +267,7 @@ class Side:
 
 	def _command(self, command, device):
 		call = self._call
-		call.command, call.probe_count, call.head, call.cpu = command, 0, None, self._cpus[1]
+		call.command, call.probe_count, call.head, call.cpu, call.least_ns = command, 0, None, self._cpus[1], 0
 		self._withhold(is_gated=command == wire.EMPTY)
 		call.limit_ns = int(MAP_LIMIT_S * 1e9)
 		self._arm()

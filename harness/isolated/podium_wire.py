@@ -58,7 +58,7 @@ class Call(ctypes.Structure):
 		("slot", ctypes.c_uint32), ("cpu", ctypes.c_int32), ("limit_ns", ctypes.c_int64),
 		("head", ctypes.POINTER(ctypes.c_uint32)), ("head_value", ctypes.c_uint32), ("probe_count", ctypes.c_uint32),
 		("probes", ctypes.POINTER(Probe)), ("seen", ctypes.POINTER(ctypes.c_uint8)), ("gate", ctypes.c_void_p), ("is_announced", ctypes.c_uint32),
-		("open_ns", ctypes.c_int64), ("withheld", Withheld), ("head_ns", ctypes.c_int64),
+		("open_ns", ctypes.c_int64), ("least_ns", ctypes.c_int64), ("withheld", Withheld), ("head_ns", ctypes.c_int64),
 		("elapsed_ns", ctypes.c_int64), ("probed_ns", ctypes.c_int64), ("status", ctypes.c_uint32), ("spec", ctypes.c_uint32),
 		("own_ns", ctypes.c_double)]
 

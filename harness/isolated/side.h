@@ -176,10 +176,15 @@ public:
 
 	/* ---- a call ---- */
 
-	/* `limit_ns`: for the contestant; `cpu`: for its main thread, or -1. */
+	/* What the last one took. */
+	double latest_ns() const { return static_cast<double>(call_.elapsed_ns); }
+
+	/* `limit_ns`: for the contestant; `cpu`: for its main thread, or -1; `least_ns`: how long after its start the judge goes on
+	 * at least. */
 	template <class Input>
-	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu)
+	Called call(const Drawn<Input> &drawn, std::int64_t limit_ns, int cpu, double least_ns)
 	{
+		call_.least_ns = static_cast<std::int64_t>(least_ns);
 		withhold_nothing(true);
 		slot_ = static_cast<std::uint32_t>(unforeseen() % inputs_.layout.slots);
 		choose_probes();
@@ -203,6 +208,7 @@ public:
 	double call_without_data(std::uint32_t command, std::int64_t limit_ns, int cpu)
 	{
 		call_.probe_count = 0;
+		call_.least_ns = 0;
 		withhold_nothing(command == ISOLATED_EMPTY);
 		arm(command, limit_ns, cpu, 0);
 		device_->keep_busy();

@@ -857,6 +857,17 @@ def what_time_is_too_short_to_measure_again_stands_with_its_charge():
 
 
 @test
+def the_judge_waits_behind_a_call_of_the_null_as_long_as_behind_one_of_the_submission():
+	for rule, latest_ns, least_ns in ((CUDA, 5e6, 5e6), (CUDA, 9e9, CUDA.wait_ns), (CPU, 5e6, 0.0)):
+		asked, trial = [], judge_module.Trial.__new__(judge_module.Trial)
+		trial.rule, trial.task, trial.need_slots = rule, types.SimpleNamespace(classes={}), lambda *_: None
+		trial._note_head = lambda *_: None
+		trial.null = types.SimpleNamespace(follow=lambda *_: None, play=lambda image, limit_s, least_ns: asked.append(least_ns) or "taken")
+		equal(trial.play_null(types.SimpleNamespace(latest_ns=lambda: latest_ns), None), "taken")
+		equal(asked, [least_ns])
+
+
+@test
 def who_has_not_used_the_gpu_is_charged_all_but_the_bell():
 	block = block_of([40e3] * 25, [170e3] * 25, bells=[5e3, 5e3, 6e3])
 	equal(block.value(CUDA), 1.0)

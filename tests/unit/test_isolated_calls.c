@@ -199,6 +199,19 @@ static void a_late_answer_is_an_answer(void **state)
 	end_by_force(&match);
 }
 
+static void the_judge_waits_on_for_as_long_as_it_is_told(void **state)
+{
+	(void)state;
+	const int64_t least_ns = INT64_C(1000) * 1000000;
+	struct match match;
+	begin(&match, serve);
+	match.call.least_ns = least_ns;
+	assert_int_equal(call_once(&match), 0);
+	assert_true(match.call.elapsed_ns > 0 && match.call.elapsed_ns < least_ns);
+	assert_true(match.call.elapsed_ns + match.call.probed_ns >= least_ns);
+	end_by_force(&match);
+}
+
 static int stand_by_twice(struct hands *hands)
 {
 	stand_by(hands);
@@ -497,6 +510,7 @@ int main(void)
 		cmocka_unit_test(a_contestant_that_ends_is_noticed),
 		cmocka_unit_test(the_last_answer_of_a_contestant_that_ends_counts),
 		cmocka_unit_test(a_contestant_that_never_answers_is_given_up), cmocka_unit_test(a_late_answer_is_an_answer),
+		cmocka_unit_test(the_judge_waits_on_for_as_long_as_it_is_told),
 		cmocka_unit_test(the_end_of_the_judge_is_noticed), cmocka_unit_test(answers_out_of_turn_are_violations),
 		cmocka_unit_test(a_second_answer_is_a_violation), cmocka_unit_test(what_a_call_ended_with_is_checked),
 		cmocka_unit_test(the_clock_starts_when_the_head_has_ended),
