@@ -165,8 +165,17 @@ struct Block {
 	double delta_ns = 0;         /* what a call of this contestant costs more than one of the null */
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
-	/* What is subtracted from a call. */
-	double constant(const Rule &rule) const { return usual_null(rule) + delta_ns - rule.empty_ns - beyond(control_over(), rule); }
+	/* What is subtracted from a call. `most`: by most_constant. */
+	double constant(const Rule &rule, double most = no_limit) const
+	{
+		return std::min(most, plain_constant(rule) - beyond(control_over(), rule));
+	}
+
+	/* The same where nobody disturbs. */
+	double plain_constant(const Rule &rule) const { return usual_null(rule) + delta_ns - rule.empty_ns; }
+
+	/* By how much what the null takes may differ where nobody disturbs. */
+	double noise(const Rule &rule) const { return std::max(rule.disturbance_ns, rule.moved * quiet_ns); }
 
 	/* By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be; 0
 	 * within noise. */
@@ -213,19 +222,19 @@ struct Block {
 	}
 
 	/* What each call is charged. */
-	Values samples(const Rule &rule) const
+	Values samples(const Rule &rule, double most = no_limit) const
 	{
-		double usual = constant(rule), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
+		double usual = constant(rule, most), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
 		Values made;
 		for (const Timed &call : calls)
 			made.push_back(std::max(1.0, call.elapsed_ns - (is_idle(call) ? bell : usual) + over));
 		return made;
 	}
 
-	double value(const Rule &rule) const { return rule.center(samples(rule)); }
+	double value(const Rule &rule, double most = no_limit) const { return rule.center(samples(rule, most)); }
 
 private:
-	double beyond(double over, const Rule &rule) const { return over > std::max(rule.disturbance_ns, rule.moved * quiet_ns) ? over : 0; }
+	double beyond(double over, const Rule &rule) const { return over > noise(rule) ? over : 0; }
 
 	Values null_by_order(bool is_after) const
 	{
@@ -273,11 +282,23 @@ private:
 
 using Blocks = std::vector<Block>;
 
+/* What may be subtracted in any block of a case. Somebody who keeps the null's calls from the GPU in some blocks, and empty
+ * kernels by chance in others, would have blocks in which he takes no time. */
+inline double most_constant(const Blocks &blocks, const Rule &rule)
+{
+	double most = no_limit;
+	for (const Block &block : blocks)
+		if (rule.controls)
+			most = std::min(most, block.plain_constant(rule) + block.noise(rule));
+	return most;
+}
+
 inline Values values_of(const Blocks &blocks, const Rule &rule)
 {
+	double most = most_constant(blocks, rule);
 	Values values;
 	for (const Block &block : blocks)
-		values.push_back(block.value(rule));
+		values.push_back(block.value(rule, most));
 	return values;
 }
 
@@ -335,13 +356,13 @@ struct Summary {
 	Summary(const Blocks &all, const Values &own, const Rule &rule)
 	{
 		Values values = values_of(all, rule), constants, overruns, disturbances;
-		double steady = steady_disturbance(all, rule);
+		double steady = steady_disturbance(all, rule), most = most_constant(all, rule);
 		for (double &value : values)
 			value += steady;
 		for (const Block &block : all) {
-			for (double sample : block.samples(rule))
+			for (double sample : block.samples(rule, most))
 				samples.push_back(sample + steady);
-			constants.push_back(block.constant(rule));
+			constants.push_back(block.constant(rule, most));
 			overruns.push_back(block.overrun(rule));
 			disturbances.push_back(block.disturbance(rule));
 		}
@@ -383,6 +404,15 @@ inline Values thinned(const Values &samples, std::size_t most = most_samples)
 
 /* The values of two contestants' blocks with the same inputs: ours, theirs. */
 using Pairs = std::vector<std::pair<double, double>>;
+
+inline Pairs pairs_of(const Blocks &ours, const Blocks &theirs, const Rule &rule)
+{
+	Values first = values_of(ours, rule), second = values_of(theirs, rule);
+	Pairs pairs;
+	for (std::size_t i = 0; i < first.size(); i++)
+		pairs.emplace_back(first[i], second[i]);
+	return pairs;
+}
 
 inline Values logarithms(const Pairs &pairs)
 {

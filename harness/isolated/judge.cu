@@ -667,7 +667,7 @@ private:
 
 	void measure_both(const Case &one, const std::string &key)
 	{
-		Blocks blocks;
+		Blocks all_ours, all_theirs;
 		Pairs pairs;
 		watch_.begin();
 		while (pairs.empty() || !(is_decided(pairs, rule_) || budget_.is_case_over())) {
@@ -675,10 +675,11 @@ private:
 			run_block(one, ours, &theirs);
 			if (is_disturbed(ours))
 				continue;
-			pairs.emplace_back(ours.value(rule_), theirs.value(rule_));
-			blocks.push_back(std::move(ours));
+			all_ours.push_back(std::move(ours));
+			all_theirs.push_back(std::move(theirs));
+			pairs = pairs_of(all_ours, all_theirs, rule_);
 		}
-		write_figures(key, Summary(blocks, own_, rule_));
+		write_figures(key, Summary(all_ours, own_, rule_));
 		Comparison comparison(pairs, rule_);
 		report_.line(key + "rival", comparison.rival_ns);
 		report_.line(key + "ratio", comparison.ratio);

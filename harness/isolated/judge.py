@@ -254,7 +254,7 @@ class Measurement:
 		self.side, self.blocks, self.own, self.repeated, self.notes = side, [], [], 0, []
 
 	def values(self, rule):
-		return [block.value(rule) for block in self.blocks]
+		return statistics.values_of(self.blocks, rule)
 
 	def stand_for(self, other):
 		self.repeated += other.repeated + len(other.blocks)

@@ -132,9 +132,13 @@ class Block:
 		self.controls = []                  # what the null's empty kernel costs now
 		self.slowed_by = 0                  # NVML's bits at its end
 
-	def constant(self, rule):
-		"""What is subtracted from a call."""
-		return self._null(rule) + self.delta_ns - rule.empty_ns - self._beyond(self.control_over(), rule)
+	def constant(self, rule, most=math.inf):
+		"""What is subtracted from a call. `most`: by most_constant()."""
+		return min(most, self.plain_constant(rule) - self._beyond(self.control_over(), rule))
+
+	def plain_constant(self, rule):
+		"""The same where nobody disturbs."""
+		return self._null(rule) + self.delta_ns - rule.empty_ns
 
 	def _null(self, rule):
 		"""Somebody who makes the null's calls longer knows that one follows when he was called first, and not when none does."""
@@ -146,7 +150,11 @@ class Block:
 		return [[call.elapsed_ns for call in self.null if call.is_after is is_after] for is_after in (True, False)]
 
 	def _beyond(self, over, rule):
-		return over if over > max(rule.disturbance_ns, rule.moved * self.quiet_ns) else 0.0
+		return over if over > self.noise(rule) else 0.0
+
+	def noise(self, rule):
+		"""By how much what the null takes may differ where nobody disturbs."""
+		return max(rule.disturbance_ns, rule.moved * self.quiet_ns)
 
 	def disturbance(self, rule):
 		"""By how much the null's calls are longer because somebody keeps the device busy meanwhile, who would like them to be;
@@ -185,14 +193,25 @@ class Block:
 		what its call cost is not what a call costs that does."""
 		return bool(self.bells) and call.touch_ns < median([null.touch_ns for null in self.null]) / 2
 
-	def samples(self, rule):
+	def samples(self, rule, most=math.inf):
 		"""What each call is charged."""
-		constant, overrun = self.constant(rule), self.overrun(rule)
+		constant, overrun = self.constant(rule, most), self.overrun(rule)
 		bell = median(self.bells) if self.bells else 0.0
 		return [max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun) for call in self.calls]
 
-	def value(self, rule):
-		return rule.center(self.samples(rule))
+	def value(self, rule, most=math.inf):
+		return rule.center(self.samples(rule, most))
+
+
+def most_constant(blocks, rule):
+	"""What may be subtracted in any block of a case. Somebody who keeps the null's calls from the GPU in some blocks, and empty
+	kernels by chance in others, would have blocks in which he takes no time."""
+	return min(block.plain_constant(rule) + block.noise(rule) for block in blocks) if rule.controls else math.inf
+
+
+def values_of(blocks, rule):
+	most = most_constant(blocks, rule) if blocks else math.inf
+	return [block.value(rule, most) for block in blocks]
 
 
 def _excess(ours, usual, rule):
@@ -245,8 +264,9 @@ class Summary:
 	def __init__(self, blocks, own, rule):
 		"""`own`: what the contestant measured itself."""
 		steady = steady_disturbance(blocks, rule)
-		values = [block.value(rule) + steady for block in blocks]
-		self.samples = [sample + steady for block in blocks for sample in block.samples(rule)]
+		most = most_constant(blocks, rule)
+		values = [value + steady for value in values_of(blocks, rule)]
+		self.samples = [sample + steady for block in blocks for sample in block.samples(rule, most)]
 		# With one block there is nothing but its calls to say how far it may be off.
 		units = values if len(values) > 1 else self.samples
 		self.mean = mean(values)
@@ -257,7 +277,7 @@ class Summary:
 		self.low, self.high = max(1.0, self.mean - half), self.mean + half
 		self.median = median(self.samples)
 		self.best, self.worst = min(values), max(values)
-		self.constant = max(1.0, median([block.constant(rule) for block in blocks]) - steady)
+		self.constant = max(1.0, median([block.constant(rule, most) for block in blocks]) - steady)
 		self.overrun = mean([block.overrun(rule) for block in blocks])
 		self.disturbance = mean([block.disturbance(rule) for block in blocks]) + steady
 		self.own = median(own) if own else None

@@ -868,6 +868,21 @@ def the_judge_waits_behind_a_call_of_the_null_as_long_as_behind_one_of_the_submi
 
 
 @test
+def keeping_the_gpu_busy_during_the_nulls_calls_of_some_blocks_does_not_pay():
+	quiet = {"quiet_ns": 150e3, "controls": [150e3] * 3}
+	calm, disturbed = block_of([180e3] * 25, [150e3] * 25, **quiet), block_of([180e3] * 25, [190e3] * 25, **quiet)
+	blocks = [disturbed, calm, disturbed, disturbed, disturbed, disturbed]
+	noise = calm.noise(CUDA)
+	equal((calm.value(CUDA), disturbed.value(CUDA), noise), (30e3 + CUDA.empty_ns, 1.0, 0.03 * 150e3))
+	summary = statistics.Summary(blocks, [], CUDA)
+	equal((summary.best, summary.worst), (30e3 + CUDA.empty_ns - noise, 30e3 + CUDA.empty_ns))
+	assert min(summary.samples) == summary.best < summary.mean, vars(summary)
+	seen = {**quiet, "controls": [190e3] * 3}
+	equal(statistics.values_of([calm, block_of([180e3] * 25, [190e3] * 25, **seen)], CUDA), [30e3 + CUDA.empty_ns] * 2)
+	equal(statistics.values_of([block_of([180e3] * 5, [null] * 5) for null in (150e3, 190e3)], CPU), [30e3, 1.0])
+
+
+@test
 def who_has_not_used_the_gpu_is_charged_all_but_the_bell():
 	block = block_of([40e3] * 25, [170e3] * 25, bells=[5e3, 5e3, 6e3])
 	equal(block.value(CUDA), 1.0)
