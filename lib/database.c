@@ -1,282 +1,21 @@
 #include "lib/database.h"
 
 #include "lib/buffer.h"
-#include "lib/clock.h"
-#include "lib/database_hosts.h"
+#include "lib/database_connection.h"
 #include "lib/database_values.h"
 #include "lib/log.h"
-#include "lib/scope.h"
 
 #include <errmsg.h>
 #include <mysql.h>
 #include <mysqld_error.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { transaction_tries = 5 };
 
-/* A statement, or a bundle of them, as this connection has prepared it. Found by the address of its definition. */
-struct prepared {
-	struct prepared *next;
-	const void *definition;
-	MYSQL_STMT *handle;
-	bool is_checked; /* the columns of all answers are those of their rows */
-};
-
-enum { prepared_slots = 64 };
-
-struct database {
-	MYSQL *mysql;
-	struct config config;
-	struct prepared *prepared[prepared_slots];
-	bool in_transaction, is_counted; /* is_counted: as an open connection */
-	bool is_taken_back;      /* the transaction that runs, by the server: what is asked now would stand by itself */
-	unsigned int last_error; /* MariaDB's number of what failed last */
-	uint64_t affected, insert_id;
-	pthread_mutex_t guard;   /* of the two below, which another thread may use */
-	int socket;              /* of the open connection, or -1 */
-	bool suspended;
-};
-
-/* ---- figures ---- */
-
-static struct { atomic_ullong connections, asking, connects, questions, failures, conflicts, waited_ns; } figures;
-
-static void add(atomic_ullong *figure, unsigned long long more)
-{
-	atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
-}
-
-static unsigned long long value_of(atomic_ullong *figure)
-{
-	return atomic_load_explicit(figure, memory_order_relaxed);
-}
-
-struct database_figures database_figures(void)
-{
-	return (struct database_figures){
-		.connections = value_of(&figures.connections), .asking = value_of(&figures.asking), .connects = value_of(&figures.connects),
-		.questions = value_of(&figures.questions), .failures = value_of(&figures.failures),
-		.conflicts = value_of(&figures.conflicts), .waited_ns = value_of(&figures.waited_ns),
-	};
-}
-
-static uint64_t begin_asking(void)
-{
-	add(&figures.asking, 1);
-	return clock_ns();
-}
-
-/* Passes the code on. */
-static int end_asking(uint64_t began_ns, int rc)
-{
-	add(&figures.waited_ns, clock_ns() - began_ns);
-	atomic_fetch_sub_explicit(&figures.asking, 1, memory_order_relaxed);
-	add(&figures.questions, 1);
-	add(&figures.failures, rc != 0);
-	return rc;
-}
-
-/* ---- connection ---- */
-
-static void forget_statements(struct database *db)
-{
-	for (size_t slot = 0; slot < prepared_slots; slot++)
-		while (db->prepared[slot]) {
-			struct prepared *gone = db->prepared[slot];
-			db->prepared[slot] = gone->next;
-			mysql_stmt_close(gone->handle);
-			free(gone);
-		}
-}
-
-static bool is_suspended(struct database *db)
-{
-	pthread_mutex_lock(&db->guard);
-	bool suspended = db->suspended;
-	pthread_mutex_unlock(&db->guard);
-	return suspended;
-}
-
-/* Before the descriptor is closed it is taken from here, so that nobody shuts down a later one of its number. */
-static void set_socket(struct database *db, int socket)
-{
-	pthread_mutex_lock(&db->guard);
-	db->socket = socket;
-	if (db->suspended && socket >= 0)
-		shutdown(socket, SHUT_RDWR);
-	pthread_mutex_unlock(&db->guard);
-}
-
-void database_suspend(struct database *db, bool suspended)
-{
-	pthread_mutex_lock(&db->guard);
-	db->suspended = suspended;
-	if (suspended && db->socket >= 0)
-		shutdown(db->socket, SHUT_RDWR);
-	pthread_mutex_unlock(&db->guard);
-}
-
-static void disconnect(struct database *db)
-{
-	set_socket(db, -1);
-	forget_statements(db);
-	if (db->is_counted)
-		atomic_fetch_sub_explicit(&figures.connections, 1, memory_order_relaxed);
-	db->is_counted = false;
-	if (db->mysql)
-		mysql_close(db->mysql);
-	db->mysql = NULL;
-}
-
-/* A server does not notice for hours that a host is gone, and keeps the locks of its transactions for as long; no transaction of ours
- * stands still for seconds. Nor does one wait for a row for seconds, but where a cluster's node gives another one its data: that needs all
- * statements to end first, and lets none of a transaction begin, so that one which waits for a row that this transaction has would hold
- * up all three until it gives up (MariaDB's default: 50 s). */
-#define SESSION "SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
-	"sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
-/* A node first catches up with what the others had committed when it was asked, so that whoever is sent from one web host to another
- * finds what he has just done; outside of transactions, for reading and writing. */
-#define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
-
-/* Whether the server takes statements. A node that has lost sight of most of its cluster, or does not have all data yet, lets one log
- * in and then refuses everything (1047): as little as this as well. */
-static bool is_ready(MYSQL *mysql)
-{
-	return mysql_query(mysql, "DO 1") == 0;
-}
-
-/* A host that is gone without a word is found out after ten seconds, however long an answer may take. */
-static void watch_for_silence(int socket)
-{
-	const struct { int level, name, value; } options[] = {
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, 4 }, { IPPROTO_TCP, TCP_KEEPINTVL, 2 }, { IPPROTO_TCP, TCP_KEEPCNT, 3 },
-		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 10000 },
-	};
-	for (size_t i = 0; i < COUNT(options); i++)
-		setsockopt(socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
-}
-
-/* `host` NULL: over the socket. */
-static int connect_to(struct database *db, const char *host, bool is_node, struct error *error)
-{
-	const struct config *c = &db->config;
-	if (is_suspended(db))
-		return fail(error, ERROR_DATABASE, "The database at %s does not answer.", host ? host : c->database_socket);
-	db->mysql = mysql_init(NULL);
-	if (!db->mysql)
-		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
-	unsigned int connect_s = host ? 2 : 1, answer_s = (unsigned int)c->database_timeout_s;
-	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
-	mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
-	mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
-	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-	database_ask_for_tls(db->mysql, c);
-	mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION);
-	if (is_node)
-		mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION_OF_NODE);
-	if (!mysql_real_connect(db->mysql, host, c->database_user, c->database_password[0] ? c->database_password : NULL, c->database_name,
-			host ? (unsigned int)c->database_port : 0, host ? NULL : c->database_socket, CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)
-			|| (is_node && !is_ready(db->mysql))) {
-		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.", host ? host : c->database_socket, mysql_error(db->mysql));
-		disconnect(db);
-		return ERROR_DATABASE;
-	}
-	set_socket(db, (int)mysql_get_socket(db->mysql));
-	if (host)
-		watch_for_silence((int)mysql_get_socket(db->mysql));
-	db->is_counted = true;
-	add(&figures.connections, 1);
-	add(&figures.connects, 1);
-	return 0;
-}
-
-/* What was said of a try, before the next one or after one that went well. */
-static void forget(struct error *error)
-{
-	if (error)
-		*error = (struct error){0};
-}
-
-/* The nodes of a cluster one after the other. */
-static int connect_to_one_of(struct database *db, struct error *error)
-{
-	struct database_hosts hosts;
-	int rc = database_hosts_read(&db->config, &hosts, error);
-	if (rc)
-		return rc;
-	size_t first = database_hosts_first(&hosts);
-	for (size_t i = 0; i < hosts.count; i++) {
-		size_t number = (first + i) % hosts.count;
-		rc = connect_to(db, hosts.names[number], hosts.count > 1, error);
-		if (!rc) {
-			database_hosts_stay(number);
-			forget(error); /* what the ones before said */
-			return 0;
-		}
-	}
-	return hosts.count > 1 && error ? fail_context(error, "None of the databases at %s can be used", db->config.database_host) : rc;
-}
-
-static int connect_to_server(struct database *db, struct error *error)
-{
-	int rc = database_check_tls(&db->config, error);
-	if (rc)
-		return rc;
-	if (!db->config.database_socket[0])
-		return connect_to_one_of(db, error);
-	return connect_to(db, NULL, false, error);
-}
-
-struct database *database_lazy(const struct config *config)
-{
-	struct database *db = calloc(1, sizeof *db);
-	if (!db) {
-		log_error("out of memory");
-		abort();
-	}
-	db->config = *config;
-	db->socket = -1;
-	pthread_mutex_init(&db->guard, NULL);
-	return db;
-}
-
-struct database *database_open(const struct config *config, struct error *error)
-{
-	struct database *db = database_lazy(config);
-	if (connect_to_server(db, error)) {
-		database_close(db);
-		return NULL;
-	}
-	return db;
-}
-
-void database_close(struct database *db)
-{
-	if (!db)
-		return;
-	disconnect(db);
-	pthread_mutex_destroy(&db->guard);
-	free(db);
-}
-
 /* ---- errors ---- */
-
-static bool connection_is_lost(unsigned int number)
-{
-	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || number == CR_CONNECTION_ERROR
-		|| number == ER_CONNECTION_KILLED || number == ER_SERVER_SHUTDOWN
-		|| number == ER_UNKNOWN_COM_ERROR; /* a cluster's node that is not ready, or not any more: another one may be */
-}
 
 static int database_failed(struct database *db, unsigned int number, const char *text, struct error *error)
 {
@@ -401,8 +140,8 @@ static int execute_once(struct database *db, const struct question *question, st
 
 static int reconnect(struct database *db, struct error *error)
 {
-	disconnect(db);
-	return connect_to_server(db, error);
+	database_disconnect(db);
+	return database_connect(db, error);
 }
 
 static int lost(struct database *db, struct error *error)
@@ -440,12 +179,12 @@ static int execute(struct database *db, const struct question *question, struct 
 			return rc;
 	}
 	int rc = execute_once(db, question, p, prepared, error);
-	if (!rc || !connection_is_lost(db->last_error))
+	if (!rc || !database_is_lost(db->last_error))
 		return rc;
-	disconnect(db);
-	if (db->in_transaction || connect_to_server(db, error))
+	database_disconnect(db);
+	if (db->in_transaction || database_connect(db, error))
 		return ERROR_DATABASE;
-	forget(error);
+	database_forget_error(error);
 	return execute_once(db, question, p, prepared, error);
 }
 
@@ -487,7 +226,7 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 	struct database_parameters parameters;
 	database_parameters_collect(&parameters, letters, arguments);
 	struct prepared *prepared;
-	uint64_t began_ns = begin_asking();
+	uint64_t began_ns = database_begin_asking();
 	int rc = execute(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error);
 	if (!rc) {
 		rc = fetch_rows(db, prepared->handle, statement, arena, most, rows, count, error);
@@ -496,9 +235,9 @@ static int select_rows(struct database *db, struct arena *arena, const struct st
 		else
 			rc = check_transaction(db, statement, error);
 	}
-	if (rc && connection_is_lost(db->last_error))
-		disconnect(db);
-	return end_asking(began_ns, rc);
+	if (rc && database_is_lost(db->last_error))
+		database_disconnect(db);
+	return database_end_asking(began_ns, rc);
 }
 
 int database_rows(struct database *db, struct arena *arena, const struct statement *statement, void *rows,
@@ -573,16 +312,16 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 	database_parameters_collect(&parameters, bind, &arguments);
 	va_end(arguments);
 	memset(answers, 0, bundle->count * sizeof *answers);
-	uint64_t began_ns = begin_asking();
+	uint64_t began_ns = database_begin_asking();
 	int rc = execute(db, &(struct question){ bundle->statements, bundle->count, bundle }, &parameters, &prepared, error);
 	if (rc)
-		return end_asking(began_ns, rc);
+		return database_end_asking(began_ns, rc);
 	rc = fetch_answers(db, prepared, bundle, arena, answers, error);
 	if (rc)
-		disconnect(db); /* what was not read would be taken for the next answer */
+		database_disconnect(db); /* what was not read would be taken for the next answer */
 	else
 		rc = check_transaction(db, bundle->statements[0], error);
-	return end_asking(began_ns, rc);
+	return database_end_asking(began_ns, rc);
 }
 
 /* ---- commands ---- */
@@ -605,9 +344,9 @@ static int execute_by_itself(struct database *db, const struct question *questio
 {
 	int rc = execute(db, question, p, prepared, error);
 	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK && attempt < transaction_tries; attempt++) {
-		add(&figures.conflicts, 1);
+		database_count_conflict();
 		pause_before_retry(attempt);
-		forget(error);
+		database_forget_error(error);
 		rc = execute(db, question, p, prepared, error);
 	}
 	return rc;
@@ -622,8 +361,8 @@ int database_execute(struct database *db, const struct statement *statement, str
 	database_parameters_collect(&parameters, bind, &arguments);
 	va_end(arguments);
 	struct prepared *prepared;
-	uint64_t began_ns = begin_asking();
-	int rc = end_asking(began_ns, execute_by_itself(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
+	uint64_t began_ns = database_begin_asking();
+	int rc = database_end_asking(began_ns, execute_by_itself(db, &(struct question){ &statement, 1, statement }, &parameters, &prepared, error));
 	if (rc)
 		return rc;
 	db->affected = mysql_stmt_affected_rows(prepared->handle);
@@ -651,7 +390,7 @@ static int tries_after(const struct database *db, int rc, bool asked_to_commit)
 {
 	if (is_conflict(db, rc))
 		return transaction_tries;
-	return rc == ERROR_DATABASE && !asked_to_commit && connection_is_lost(db->last_error) ? 2 : 0;
+	return rc == ERROR_DATABASE && !asked_to_commit && database_is_lost(db->last_error) ? 2 : 0;
 }
 
 /* Begun already. */
@@ -678,9 +417,9 @@ int database_transaction(struct database *db, database_body *body, void *context
 		return body(db, context, e);
 	for (int attempt = 0; attempt < tries; attempt++) {
 		if (attempt) {
-			add(&figures.conflicts, 1);
+			database_count_conflict();
 			pause_before_retry(attempt);
-			forget(e);
+			database_forget_error(e);
 		}
 		rc = database_execute(db, &BEGIN, e, "");
 		if (rc)
@@ -691,7 +430,7 @@ int database_transaction(struct database *db, database_body *body, void *context
 		if (!rc)
 			return 0;
 		if (db->mysql && mysql_rollback(db->mysql))
-			disconnect(db);
+			database_disconnect(db);
 	}
 	return rc;
 }
@@ -711,11 +450,6 @@ int database_script(struct database *db, const char *sql, struct error *error)
 		status = mysql_next_result(db->mysql);
 	}
 	return status > 0 ? database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error) : 0;
-}
-
-bool database_is_connected(const struct database *db)
-{
-	return db->mysql != NULL;
 }
 
 int database_ping(struct database *db, struct error *error)

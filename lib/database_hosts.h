@@ -1,4 +1,4 @@
-/* Where the database is and how it is reached: the hosts of the setting database_host, and TLS. Only lib/database.c connects.
+/* Where the database is and how it is reached: the hosts of the setting database_host, and TLS. Only lib/database_connection.c connects.
  *
  * Several hosts, with commas between them, are the nodes of one cluster. A process uses the same node for all its connections and goes
  * on to the next one when that does not answer, so that nodes are written to by as few as can be (docs/cluster.md says why). */

@@ -1,0 +1,251 @@
+#include "lib/database_connection.h"
+
+#include "lib/clock.h"
+#include "lib/database_hosts.h"
+#include "lib/log.h"
+#include "lib/scope.h"
+
+#include <errmsg.h>
+#include <mysqld_error.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* ---- figures ---- */
+
+static struct { atomic_ullong connections, asking, connects, questions, failures, conflicts, waited_ns; } figures;
+
+static void add(atomic_ullong *figure, unsigned long long more)
+{
+	atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
+}
+
+static unsigned long long value_of(atomic_ullong *figure)
+{
+	return atomic_load_explicit(figure, memory_order_relaxed);
+}
+
+struct database_figures database_figures(void)
+{
+	return (struct database_figures){
+		.connections = value_of(&figures.connections), .asking = value_of(&figures.asking), .connects = value_of(&figures.connects),
+		.questions = value_of(&figures.questions), .failures = value_of(&figures.failures),
+		.conflicts = value_of(&figures.conflicts), .waited_ns = value_of(&figures.waited_ns),
+	};
+}
+
+uint64_t database_begin_asking(void)
+{
+	add(&figures.asking, 1);
+	return clock_ns();
+}
+
+int database_end_asking(uint64_t began_ns, int rc)
+{
+	add(&figures.waited_ns, clock_ns() - began_ns);
+	atomic_fetch_sub_explicit(&figures.asking, 1, memory_order_relaxed);
+	add(&figures.questions, 1);
+	add(&figures.failures, rc != 0);
+	return rc;
+}
+
+void database_count_conflict(void)
+{
+	add(&figures.conflicts, 1);
+}
+
+/* ---- connection ---- */
+
+static void forget_statements(struct database *db)
+{
+	for (size_t slot = 0; slot < prepared_slots; slot++)
+		while (db->prepared[slot]) {
+			struct prepared *gone = db->prepared[slot];
+			db->prepared[slot] = gone->next;
+			mysql_stmt_close(gone->handle);
+			free(gone);
+		}
+}
+
+static bool is_suspended(struct database *db)
+{
+	pthread_mutex_lock(&db->guard);
+	bool suspended = db->suspended;
+	pthread_mutex_unlock(&db->guard);
+	return suspended;
+}
+
+/* Before the descriptor is closed it is taken from here, so that nobody shuts down a later one of its number. */
+static void set_socket(struct database *db, int socket)
+{
+	pthread_mutex_lock(&db->guard);
+	db->socket = socket;
+	if (db->suspended && socket >= 0)
+		shutdown(socket, SHUT_RDWR);
+	pthread_mutex_unlock(&db->guard);
+}
+
+void database_suspend(struct database *db, bool suspended)
+{
+	pthread_mutex_lock(&db->guard);
+	db->suspended = suspended;
+	if (suspended && db->socket >= 0)
+		shutdown(db->socket, SHUT_RDWR);
+	pthread_mutex_unlock(&db->guard);
+}
+
+void database_disconnect(struct database *db)
+{
+	set_socket(db, -1);
+	forget_statements(db);
+	if (db->is_counted)
+		atomic_fetch_sub_explicit(&figures.connections, 1, memory_order_relaxed);
+	db->is_counted = false;
+	if (db->mysql)
+		mysql_close(db->mysql);
+	db->mysql = NULL;
+}
+
+/* A server does not notice for hours that a host is gone, and keeps the locks of its transactions for as long; no transaction of ours
+ * stands still for seconds. Nor does one wait for a row for seconds, but where a cluster's node gives another one its data: that needs all
+ * statements to end first, and lets none of a transaction begin, so that one which waits for a row that this transaction has would hold
+ * up all three until it gives up (MariaDB's default: 50 s). */
+#define SESSION "SET idle_transaction_timeout = 10, innodb_lock_wait_timeout = 5, time_zone = '+00:00', " \
+	"sql_mode = 'TRADITIONAL', tx_isolation = 'READ-COMMITTED'"
+/* A node first catches up with what the others had committed when it was asked, so that whoever is sent from one web host to another
+ * finds what he has just done; outside of transactions, for reading and writing. */
+#define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
+
+/* Whether the server takes statements. A node that has lost sight of most of its cluster, or does not have all data yet, lets one log
+ * in and then refuses everything (1047): as little as this as well. */
+static bool is_ready(MYSQL *mysql)
+{
+	return mysql_query(mysql, "DO 1") == 0;
+}
+
+/* A host that is gone without a word is found out after ten seconds, however long an answer may take. */
+static void watch_for_silence(int socket)
+{
+	const struct { int level, name, value; } options[] = {
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, 4 }, { IPPROTO_TCP, TCP_KEEPINTVL, 2 }, { IPPROTO_TCP, TCP_KEEPCNT, 3 },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 10000 },
+	};
+	for (size_t i = 0; i < COUNT(options); i++)
+		setsockopt(socket, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
+}
+
+/* `host` NULL: over the socket. */
+static int connect_to(struct database *db, const char *host, bool is_node, struct error *error)
+{
+	const struct config *c = &db->config;
+	if (is_suspended(db))
+		return fail(error, ERROR_DATABASE, "The database at %s does not answer.", host ? host : c->database_socket);
+	db->mysql = mysql_init(NULL);
+	if (!db->mysql)
+		return fail(error, ERROR_SYSTEM, "There is no memory for a database connection.");
+	unsigned int connect_s = host ? 2 : 1, answer_s = (unsigned int)c->database_timeout_s;
+	mysql_options(db->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+	mysql_options(db->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
+	mysql_options(db->mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
+	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	database_ask_for_tls(db->mysql, c);
+	mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION);
+	if (is_node)
+		mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION_OF_NODE);
+	if (!mysql_real_connect(db->mysql, host, c->database_user, c->database_password[0] ? c->database_password : NULL, c->database_name,
+			host ? (unsigned int)c->database_port : 0, host ? NULL : c->database_socket, CLIENT_MULTI_STATEMENTS | CLIENT_FOUND_ROWS)
+			|| (is_node && !is_ready(db->mysql))) {
+		fail(error, ERROR_DATABASE, "The database at %s does not answer: %s.", host ? host : c->database_socket, mysql_error(db->mysql));
+		database_disconnect(db);
+		return ERROR_DATABASE;
+	}
+	set_socket(db, (int)mysql_get_socket(db->mysql));
+	if (host)
+		watch_for_silence((int)mysql_get_socket(db->mysql));
+	db->is_counted = true;
+	add(&figures.connections, 1);
+	add(&figures.connects, 1);
+	return 0;
+}
+
+void database_forget_error(struct error *error)
+{
+	if (error)
+		*error = (struct error){0};
+}
+
+/* The nodes of a cluster one after the other. */
+static int connect_to_one_of(struct database *db, struct error *error)
+{
+	struct database_hosts hosts;
+	int rc = database_hosts_read(&db->config, &hosts, error);
+	if (rc)
+		return rc;
+	size_t first = database_hosts_first(&hosts);
+	for (size_t i = 0; i < hosts.count; i++) {
+		size_t number = (first + i) % hosts.count;
+		rc = connect_to(db, hosts.names[number], hosts.count > 1, error);
+		if (!rc) {
+			database_hosts_stay(number);
+			database_forget_error(error); /* what the ones before said */
+			return 0;
+		}
+	}
+	return hosts.count > 1 && error ? fail_context(error, "None of the databases at %s can be used", db->config.database_host) : rc;
+}
+
+int database_connect(struct database *db, struct error *error)
+{
+	int rc = database_check_tls(&db->config, error);
+	if (rc)
+		return rc;
+	if (!db->config.database_socket[0])
+		return connect_to_one_of(db, error);
+	return connect_to(db, NULL, false, error);
+}
+
+struct database *database_lazy(const struct config *config)
+{
+	struct database *db = calloc(1, sizeof *db);
+	if (!db) {
+		log_error("out of memory");
+		abort();
+	}
+	db->config = *config;
+	db->socket = -1;
+	pthread_mutex_init(&db->guard, NULL);
+	return db;
+}
+
+struct database *database_open(const struct config *config, struct error *error)
+{
+	struct database *db = database_lazy(config);
+	if (database_connect(db, error)) {
+		database_close(db);
+		return NULL;
+	}
+	return db;
+}
+
+void database_close(struct database *db)
+{
+	if (!db)
+		return;
+	database_disconnect(db);
+	pthread_mutex_destroy(&db->guard);
+	free(db);
+}
+
+bool database_is_lost(unsigned int number)
+{
+	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || number == CR_CONNECTION_ERROR
+		|| number == ER_CONNECTION_KILLED || number == ER_SERVER_SHUTDOWN
+		|| number == ER_UNKNOWN_COM_ERROR; /* a cluster's node that is not ready, or not any more: another one may be */
+}
+
+bool database_is_connected(const struct database *db)
+{
+	return db->mysql != NULL;
+}
