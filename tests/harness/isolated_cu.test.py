@@ -113,6 +113,23 @@ def headers(task):
 	return {path.name: path.read_text() for path in task.glob("*.*h")}
 
 
+# On the CPU device nothing shows how far a machine has drifted: behind a reference, this says it of the first attempts at a case.
+DRIFTING = """
+#include "isolated/blocks.h"
+#include <cstdlib>
+namespace podium {
+struct CalmBlock : Block { bool constant_moved(const Rule &) const { return false; } };
+inline double pretended_disturbance(const Blocks &, const Rule &)
+{
+	static int drifts = std::atoi(std::getenv("DRIFTS"));
+	return drifts-- > 0 ? 2500 : 0;
+}
+} // namespace podium
+#define Block CalmBlock
+#define steady_disturbance pretended_disturbance
+"""
+
+
 class Work:
 	"""A folder for each program that is built, as podium-run makes it, and what nvcc made there."""
 
@@ -148,7 +165,8 @@ class Work:
 			("contestant", {"task.h": TASK}, "isolated/contestant.cu", "isolated/native.o", "-o", "contestant.out"),
 			("submission", {"task.h": TASK, "submission.cu": SUBMISSION}, *shared, "isolated/entry.cu", "submission.cu"),
 			("misnamed", {"task.h": TASK, "submission.cu": "void custom_kernel() {}\n"}, *shared, "isolated/entry.cu", "submission.cu"),
-			("uncarried", UNCARRIED, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out")]
+			("uncarried", UNCARRIED, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"),
+			("judge of a machine that drifts", {**task, "reference.cuh": REFERENCE + DRIFTING}, "isolated/judge.cu", "isolated/native.o", "-o", "judge.out")]
 		jobs.append(("judge on a GPU", headers(GPU_TASK), "isolated/judge.cu", "isolated/native.o", "-o", "judge.out"))
 		jobs += [(f"wrapped {sample}", {**headers(KERNEL_TASK), "submission.cuh": (KERNEL_TASK / "samples" / f"{sample}.cu").read_text()}, *shared,
 			"isolated/entry_wrapped.cu") for sample in ("right", "other_parameters")]
@@ -250,6 +268,14 @@ def a_right_answer_passes_with_every_type_that_can_be_carried():
 	ends_with(result, 0)
 	equal(result.lines, {"test-count": "2", "test.0.spec": "size: 3; seed: 5", "test.0.status": "pass", "test.1.spec": "size: 700; seed: 6",
 		"test.1.status": "pass", "check": "pass"})
+
+
+@test
+def a_case_is_measured_again_while_the_machine_drifts():
+	for drifts, repeated in ((0, 0), (1, 4), (9, 8)):
+		result = judge("benchmark", cases="size: 3; seed: 5\n", program="judge of a machine that drifts", DRIFTS=str(drifts))
+		ends_with(result, 0)
+		equal((result.lines["benchmark.0.blocks"], result.lines["benchmark.0.repeated"]), ("4", str(repeated)))
 
 
 @test
