@@ -165,10 +165,10 @@ struct Block {
 	double delta_ns = 0;         /* what a call of this contestant costs more than one of the null */
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
-	/* What is subtracted from a call. `most`: by most_constant. */
-	double constant(const Rule &rule, double most = no_limit) const
+	/* What is subtracted from a call. `most`: by most_constant; `is_forgiven`: as if nobody had disturbed. */
+	double constant(const Rule &rule, double most = no_limit, bool is_forgiven = false) const
 	{
-		return std::min(most, plain_constant(rule) - beyond(control_over(), rule));
+		return std::min(most, plain_constant(rule) - (is_forgiven ? 0 : beyond(control_over(), rule)));
 	}
 
 	/* The same where nobody disturbs. */
@@ -222,16 +222,19 @@ struct Block {
 	}
 
 	/* What each call is charged. */
-	Values samples(const Rule &rule, double most = no_limit) const
+	Values samples(const Rule &rule, double most = no_limit, bool is_forgiven = false) const
 	{
-		double usual = constant(rule, most), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
+		double usual = constant(rule, most, is_forgiven), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
 		Values made;
 		for (const Timed &call : calls)
 			made.push_back(std::max(1.0, call.elapsed_ns - (is_idle(call) ? bell : usual) + over));
 		return made;
 	}
 
-	double value(const Rule &rule, double most = no_limit) const { return rule.center(samples(rule, most)); }
+	double value(const Rule &rule, double most = no_limit, bool is_forgiven = false) const
+	{
+		return rule.center(samples(rule, most, is_forgiven));
+	}
 
 private:
 	double beyond(double over, const Rule &rule) const { return over > noise(rule) ? over : 0; }
@@ -293,12 +296,12 @@ inline double most_constant(const Blocks &blocks, const Rule &rule)
 	return most;
 }
 
-inline Values values_of(const Blocks &blocks, const Rule &rule)
+inline Values values_of(const Blocks &blocks, const Rule &rule, bool is_forgiven = false)
 {
 	double most = most_constant(blocks, rule);
 	Values values;
 	for (const Block &block : blocks)
-		values.push_back(block.value(rule, most));
+		values.push_back(block.value(rule, most, is_forgiven));
 	return values;
 }
 
@@ -405,9 +408,10 @@ inline Values thinned(const Values &samples, std::size_t most = most_samples)
 /* The values of two contestants' blocks with the same inputs: ours, theirs. */
 using Pairs = std::vector<std::pair<double, double>>;
 
-inline Pairs pairs_of(const Blocks &ours, const Blocks &theirs, const Rule &rule)
+/* `is_ours`, `is_theirs`: whose disturbances are forgiven. */
+inline Pairs pairs_of(const Blocks &ours, const Blocks &theirs, const Rule &rule, bool is_ours = false, bool is_theirs = false)
 {
-	Values first = values_of(ours, rule), second = values_of(theirs, rule);
+	Values first = values_of(ours, rule, is_ours), second = values_of(theirs, rule, is_theirs);
 	Pairs pairs;
 	for (std::size_t i = 0; i < first.size(); i++)
 		pairs.emplace_back(first[i], second[i]);
@@ -453,6 +457,18 @@ struct Comparison {
 		rival_ns = mean_of_rival(pairs);
 	}
 };
+
+/* What is not subtracted in a block because somebody disturbed may be the doing of the other one, who is not called meanwhile: the
+ * interval holds what the ratio would be if that were forgiven the one or the other. */
+inline Comparison compared(const Blocks &ours, const Blocks &theirs, const Rule &rule)
+{
+	Comparison found(pairs_of(ours, theirs, rule), rule);
+	for (const Comparison &other : {Comparison(pairs_of(ours, theirs, rule, true, false), rule), Comparison(pairs_of(ours, theirs, rule, false, true), rule)}) {
+		found.low = std::min(found.low, other.low);
+		found.high = std::max(found.high, other.high);
+	}
+	return found;
+}
 
 /* Whether a comparison may end after these pairs: one is faster for sure, or they are the same within 0.25 %. */
 inline bool is_decided(const Pairs &pairs, const Rule &rule)

@@ -565,28 +565,47 @@ private:
 
 	void note(Side &side, const Input &input, Block &block) { note(side, input, block.calls, block.heads); }
 
-	/* `theirs`: for a comparison, in which the two change places from call to call. */
+	/* `theirs`: for a comparison. In random order, so that nobody who keeps the GPU busy after his call knows for whom. */
 	void run_block(const Case &one, Block &ours, Block *theirs)
 	{
 		after_ = nullptr;
 		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over()); i++) {
 			Input input = inputs().fresh(one, "timed", number_++);
-			bool entry_first = theirs ? i % 2 == 0 : unforeseen() % 2;
-			if (entry_first)
-				note(entry(), input, ours);
-			else if (theirs)
-				note(rival(), input, *theirs);
-			note(null(), input, ours.null, ours.null_heads);
-			ours.null.back().is_after = entry_first;
-			if (!entry_first)
-				note(entry(), input, ours);
-			else if (theirs)
-				note(rival(), input, *theirs);
+			call_all(input, ours, theirs);
 			/* Of those places that are left as many as are wanted still. */
 			if (unforeseen() % (rule_.calls - i) < rule_.controls - ours.controls.size())
 				control(ours);
 		}
 		end_block(ours, theirs);
+	}
+
+	void call_all(const Input &input, Block &ours, Block *theirs)
+	{
+		enum { entry_turn, null_turn, rival_turn };
+		std::vector<int> turns = {entry_turn, null_turn};
+		if (theirs)
+			turns.push_back(rival_turn);
+		for (std::size_t left = turns.size(); left > 1; left--)
+			std::swap(turns[left - 1], turns[unforeseen() % left]);
+		for (int turn : turns)
+			if (turn == entry_turn)
+				note(entry(), input, ours);
+			else if (turn == rival_turn)
+				note(rival(), input, *theirs);
+			else
+				note_null(input, ours, theirs);
+	}
+
+	/* Behind whom it is called can be seen by who has been called with this input. */
+	void note_null(const Input &input, Block &ours, Block *theirs)
+	{
+		bool is_after_ours = ours.calls.size() > ours.null.size(), is_after_theirs = theirs && theirs->calls.size() > theirs->null.size();
+		note(null(), input, ours.null, ours.null_heads);
+		if (theirs) {
+			theirs->null.push_back(ours.null.back());
+			theirs->null.back().is_after = is_after_theirs;
+		}
+		ours.null.back().is_after = is_after_ours;
 	}
 
 	/* The null's empty kernel, now and then: whether somebody else keeps the GPU busy. */
@@ -607,9 +626,6 @@ private:
 		ours.slowed_by = watch_.look();
 		if (!theirs)
 			return;
-		theirs->null = ours.null;
-		for (Timed &call : theirs->null)
-			call.is_after = !call.is_after; /* one side is called before the null's call, the other behind it */
 		theirs->null_heads = ours.null_heads;
 		theirs->bells = ours.bells;
 		theirs->controls = ours.controls;
@@ -680,7 +696,7 @@ private:
 			pairs = pairs_of(all_ours, all_theirs, rule_);
 		}
 		write_figures(key, Summary(all_ours, own_, rule_));
-		Comparison comparison(pairs, rule_);
+		Comparison comparison = compared(all_ours, all_theirs, rule_);
 		report_.line(key + "rival", comparison.rival_ns);
 		report_.line(key + "ratio", comparison.ratio);
 		report_.line(key + "ratio_low", comparison.low);

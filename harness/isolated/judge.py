@@ -653,7 +653,7 @@ class Judge:
 		return " ".join(said)
 
 	def comparison(self, ours, theirs):
-		found = statistics.Comparison(list(zip(ours.values(self.rule), theirs.values(self.rule))), self.rule)
+		found = statistics.compared(ours.blocks, theirs.blocks, self.rule)
 		return [("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
 
 

@@ -132,9 +132,10 @@ class Block:
 		self.controls = []                  # what the null's empty kernel costs now
 		self.slowed_by = 0                  # NVML's bits at its end
 
-	def constant(self, rule, most=math.inf):
-		"""What is subtracted from a call. `most`: by most_constant()."""
-		return min(most, self.plain_constant(rule) - self._beyond(self.control_over(), rule))
+	def constant(self, rule, most=math.inf, is_forgiven=False):
+		"""What is subtracted from a call. `most`: by most_constant(); `is_forgiven`: as if nobody had disturbed."""
+		disturbance = 0.0 if is_forgiven else self._beyond(self.control_over(), rule)
+		return min(most, self.plain_constant(rule) - disturbance)
 
 	def plain_constant(self, rule):
 		"""The same where nobody disturbs."""
@@ -193,14 +194,14 @@ class Block:
 		what its call cost is not what a call costs that does."""
 		return bool(self.bells) and call.touch_ns < median([null.touch_ns for null in self.null]) / 2
 
-	def samples(self, rule, most=math.inf):
+	def samples(self, rule, most=math.inf, is_forgiven=False):
 		"""What each call is charged."""
-		constant, overrun = self.constant(rule, most), self.overrun(rule)
+		constant, overrun = self.constant(rule, most, is_forgiven), self.overrun(rule)
 		bell = median(self.bells) if self.bells else 0.0
 		return [max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun) for call in self.calls]
 
-	def value(self, rule, most=math.inf):
-		return rule.center(self.samples(rule, most))
+	def value(self, rule, most=math.inf, is_forgiven=False):
+		return rule.center(self.samples(rule, most, is_forgiven))
 
 
 def most_constant(blocks, rule):
@@ -209,9 +210,9 @@ def most_constant(blocks, rule):
 	return min(block.plain_constant(rule) + block.noise(rule) for block in blocks) if rule.controls else math.inf
 
 
-def values_of(blocks, rule):
+def values_of(blocks, rule, is_forgiven=False):
 	most = most_constant(blocks, rule) if blocks else math.inf
-	return [block.value(rule, most) for block in blocks]
+	return [block.value(rule, most, is_forgiven) for block in blocks]
 
 
 def _excess(ours, usual, rule):
@@ -310,6 +311,16 @@ class Comparison:
 		self.ratio, self.low, self.high = math.exp(middle), math.exp(middle - half), math.exp(middle + half)
 		self.err = deviation(logs) / math.sqrt(len(logs))
 		self.rival = mean([theirs for _, theirs in pairs])
+
+
+def compared(ours, theirs, rule):
+	"""The Comparison of the blocks of two. What is not subtracted in a block because somebody disturbed may be the doing of the other
+	one, who is not called meanwhile: the interval holds what the ratio would be if that were forgiven the one or the other."""
+	readings = [Comparison(list(zip(values_of(ours, rule, is_ours), values_of(theirs, rule, is_theirs))), rule)
+		for is_ours, is_theirs in ((False, False), (True, False), (False, True))]
+	found = readings[0]
+	found.low, found.high = min(reading.low for reading in readings), max(reading.high for reading in readings)
+	return found
 
 
 ENOUGH_RATIO = 0.0025  # half-width of the log of the ratio

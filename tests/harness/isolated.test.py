@@ -942,6 +942,21 @@ def a_comparison_is_decided_by_the_ratio():
 
 
 @test
+def who_disturbs_the_others_blocks_is_not_faster_for_it():
+	quiet, disturbed = {"quiet_ns": 150e3, "controls": [150e3] * 3}, {"quiet_ns": 150e3, "controls": [190e3] * 3}
+	calm = [block_of([250e3 + index] * 13, [150e3] * 13, **quiet) for index in range(12)]
+	hit = [block_of([290e3 + index] * 13, [190e3] * 13, **disturbed) for index in range(12)]
+	assert statistics.values_of(hit, CUDA)[0] > 1.3 * statistics.values_of(calm, CUDA)[0]
+	for ours, theirs in ((calm, hit), (hit, calm)):
+		found = statistics.compared(ours, theirs, CUDA)
+		assert found.low < 1 < found.high, vars(found)
+	slower = [block_of([270e3 + index] * 13, [150e3] * 13, **quiet) for index in range(12)]
+	found, plain = statistics.compared(calm, slower, CUDA), statistics.Comparison(list(zip(statistics.values_of(calm, CUDA), statistics.values_of(slower, CUDA))), CUDA)
+	equal((found.ratio, found.low, found.high), (plain.ratio, plain.low, plain.high))
+	assert found.high < 0.9, vars(found)
+
+
+@test
 def two_processes_differ_by_more_than_their_blocks_show():
 	nearly = [(15.15e3, 15e3), (15.16e3, 15e3)] * 8
 	same, on_cpu = statistics.Comparison(nearly, CUDA), statistics.Comparison(nearly, CPU)

@@ -4,6 +4,7 @@ statistics of blocks.h against those of podium_statistics.py."""
 import base64
 import concurrent.futures
 import contextlib
+import copy
 import json
 import os
 import pathlib
@@ -551,9 +552,10 @@ int main()
 	for (Block &block : blocks) {
 		std::cin >> block.delta_ns >> block.quiet_ns; block.controls = read_values(); block.calls = read_calls(); block.null = read_calls(); block.heads = read_values(); block.null_heads = read_values(); block.bells = read_values();
 	}
-	Pairs pairs = pairs_of(blocks, Blocks(blocks.rbegin(), blocks.rend()), rule);
+	Blocks others(blocks.rbegin(), blocks.rend()); others.back().controls.assign(others.back().controls.size(), 40000);
+	Pairs pairs = pairs_of(blocks, others, rule);
 	Values own = read_values(), values = values_of(blocks, rule);
-	Summary s(blocks, own, rule); Comparison c(pairs, rule);
+	Summary s(blocks, own, rule); Comparison c = compared(blocks, others, rule);
 	for (double one : {s.mean_ns, s.std_ns, s.err_ns, s.low_ns, s.high_ns, s.median_ns, s.best_ns, s.worst_ns, s.constant_ns, s.overrun_ns, s.own_ns.value_or(-1),
 		double(s.runs), double(is_enough(values, rule)), double(is_decided(pairs, rule)), double(blocks[0].constant_moved(rule)), s.disturbance_ns, c.ratio, c.low, c.high, c.err,
 		c.rival_ns, mean(thinned(s.samples, 7)), t_quantile(0.99, count), t_quantile(0.95, 3)})
@@ -598,8 +600,10 @@ def expected_figures(kind, blocks, own):
 	rule = statistics.RULES[kind]
 	summary = statistics.Summary(blocks, own, rule)
 	values = statistics.values_of(blocks, rule)
-	pairs = list(zip(values, values[::-1]))
-	compared = statistics.Comparison(pairs, rule)
+	others = [copy.copy(block) for block in blocks[::-1]]
+	others[-1].controls = [40_000.0] * len(others[-1].controls)
+	pairs = list(zip(values, statistics.values_of(others, rule)))
+	compared = statistics.compared(blocks, others, rule)
 	return [summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median, summary.best, summary.worst, summary.constant,
 		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(pairs, rule),
 		blocks[0].constant_moved(rule), summary.disturbance, compared.ratio, compared.low, compared.high, compared.err, compared.rival,
