@@ -20,20 +20,35 @@ enum { most_words = 400, not_found = 127 };
 
 /* ---- interruptions ---- */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, running; /* running: the tool's process, or 0 */
 
+/* A signal that comes just before a read or a write does not end that; the end of the tool does. */
 static void note_signal(int number)
 {
+	const int before = errno;
 	interrupted = number;
+	if (running > 0)
+		kill(running, SIGTERM);
+	errno = before;
 }
+
+static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 
 void interruption_catch(void)
 {
 	struct sigaction action = { .sa_handler = note_signal }; /* without SA_RESTART */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < COUNT(caught); i++)
+		sigaction(caught[i], &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+static void hold_interruptions(sigset_t *before)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(caught); i++)
+		sigaddset(&set, caught[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
 }
 
 int interruption_check(struct error *error)
@@ -105,7 +120,8 @@ static int options_file(const struct config *config, struct error *error)
 
 /* ---- running ---- */
 
-static void become(const char *const *words, int options, int theirs, int standard, int complaints)
+/* With interruptions held: those that came since the fork end the program. */
+static void become(const char *const *words, const sigset_t *signals, int options, int theirs, int standard, int complaints)
 {
 	char defaults[48];
 	const char *argv[most_words + 2] = { words[0], defaults };
@@ -114,6 +130,9 @@ static void become(const char *const *words, int options, int theirs, int standa
 		argv[i + 1] = words[i];
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_DFL);
+	for (size_t i = 0; i < COUNT(caught); i++)
+		signal(caught[i], SIG_DFL);
+	sigprocmask(SIG_SETMASK, signals, NULL);
 	if (dup2(theirs, standard) >= 0 && dup2(complaints, STDERR_FILENO) >= 0)
 		execvp(words[0], (char *const *)argv);
 	_exit(not_found);
@@ -132,9 +151,15 @@ int tool_start(struct tool *tool, const struct config *config, enum tool_directi
 	tool->pipe = ends[direction == TOOL_WRITE];
 	fcntl(tool->pipe, F_SETPIPE_SZ, 1 << 20);
 	fflush(stdout);
+	sigset_t signals;
+	hold_interruptions(&signals);
 	tool->pid = fork();
 	if (tool->pid == 0)
-		become(words, options, theirs, direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
+		become(words, &signals, options, theirs, direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
+	running = tool->pid;
+	sigprocmask(SIG_SETMASK, &signals, NULL);
+	if (interrupted && tool->pid > 0)
+		kill(tool->pid, SIGTERM);
 	return tool->pid > 0 ? 0 : fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
 }
 
@@ -171,6 +196,10 @@ static int end(struct tool *tool, struct error *error)
 {
 	int status = 0;
 	close(tool->pipe);
+	siginfo_t ended;
+	while (waitid(P_PID, (id_t)tool->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	running = 0; /* before its number can be somebody else's */
 	while (waitpid(tool->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	int rc = status ? say_how_it_ended(tool, status, error) : 0;

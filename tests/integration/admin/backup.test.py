@@ -272,8 +272,7 @@ def a_backup_goes_to_standard_output_as_well():
 
 def slow_tool(name, then):
 	"""A folder with a program of that name that does a part of the work and then `then`."""
-	folder = scratch / f"slow-{name}-{len(list(scratch.iterdir()))}"
-	folder.mkdir()
+	folder = pathlib.Path(tempfile.mkdtemp(prefix=f"slow-{name}-", dir=scratch))
 	(folder / name).write_text(f"#!/bin/bash\n{then}\n")
 	(folder / name).chmod(0o755)
 	return {"PATH": f"{folder}:{os.environ['PATH']}"}
@@ -293,6 +292,19 @@ def ctrl_c_leaves_nothing_half_written():
 		contains(told, "No backup was made: It was interrupted")
 		equal((FILE.read_bytes() == before, leftovers()), (True, []))
 		(scratch / "started").unlink()
+
+
+@test
+def a_tool_that_does_not_mind_ctrl_c_is_ended():
+	deaf = slow_tool("mariadb-dump", f"trap '' INT; echo 'CREATE TABLE `a` ('; touch {scratch}/started; exec sleep 600")
+	process = subprocess.Popen([PROGRAM, "backup", FILE], stderr=subprocess.PIPE, text=True, env={**server.environment, **deaf}, start_new_session=True)
+	while not (scratch / "started").exists():
+		time.sleep(0.02)
+	os.killpg(process.pid, signal.SIGINT)
+	told = process.communicate(timeout=60)[1]
+	equal((process.returncode, leftovers()), (1, []))
+	contains(told, "No backup was made: It was interrupted")
+	(scratch / "started").unlink()
 
 
 @test
