@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 /* Numbers that were given out after the backup are known to workers, receivers of webhooks and people, so they are not given out
  * again: fences and the numbers of new rows go on that much higher. */
@@ -248,10 +249,21 @@ static int load(struct database *db, const struct config *config, const struct w
 	return rc;
 }
 
+/* Where the client has been ended, the server may still be at what it was asked last. */
+static void await_alone(struct database *db)
+{
+	enum { looks = 600 };
+	const struct timespec pause = { .tv_nsec = 50 * 1000000 };
+	struct error ignored;
+	for (int look = 0; look < looks && check_alone(db, &ignored) == ERROR_CONFLICT; look++)
+		nanosleep(&pause, NULL);
+}
+
 /* An empty database is better than a part of one; where not even that works, the table that is left says it. */
 static void empty_again(struct database *db, struct error *error)
 {
 	struct error ignored = {0}, why = *error;
+	await_alone(db);
 	if (drop_all(db, &ignored))
 		fail(error, why.code, "%.500s The database is incomplete now, and no program uses it: restore again with --replace.", why.text);
 	else
