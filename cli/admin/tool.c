@@ -22,13 +22,18 @@ enum { most_words = 400, not_found = 127 };
 
 static volatile sig_atomic_t interrupted, running; /* running: the tool's process, or 0 */
 
+static void end_running(void)
+{
+	if (running > 0)
+		kill(running, SIGTERM);
+}
+
 /* A signal that comes just before a read or a write does not end that; the end of the tool does. */
 static void note_signal(int number)
 {
 	const int before = errno;
 	interrupted = number;
-	if (running > 0)
-		kill(running, SIGTERM);
+	end_running();
 	errno = before;
 }
 
@@ -158,8 +163,8 @@ int tool_start(struct tool *tool, const struct config *config, enum tool_directi
 		become(words, &signals, options, theirs, direction == TOOL_READ ? STDOUT_FILENO : STDIN_FILENO, tool->complaints);
 	running = tool->pid;
 	sigprocmask(SIG_SETMASK, &signals, NULL);
-	if (interrupted && tool->pid > 0)
-		kill(tool->pid, SIGTERM);
+	if (interrupted)
+		end_running();
 	return tool->pid > 0 ? 0 : fail(error, ERROR_SYSTEM, "Cannot start %s: %s.", words[0], strerror(errno));
 }
 
@@ -200,8 +205,7 @@ static int end(struct tool *tool, struct error *error)
 	while (waitid(P_PID, (id_t)tool->pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
 	running = 0; /* before its number can be somebody else's */
-	while (waitpid(tool->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	waitpid(tool->pid, &status, 0);
 	int rc = status ? say_how_it_ended(tool, status, error) : 0;
 	close(tool->complaints);
 	tool->pid = 0;

@@ -358,12 +358,12 @@ struct Summary {
 	/* `own`: what the contestant measured itself. */
 	Summary(const Blocks &all, const Values &own, const Rule &rule)
 	{
-		Values values = values_of(all, rule), constants, overruns, disturbances;
+		Values values, constants, overruns, disturbances;
 		double steady = steady_disturbance(all, rule), most = most_constant(all, rule);
-		for (double &value : values)
-			value += steady;
 		for (const Block &block : all) {
-			for (double sample : block.samples(rule, most))
+			Values sampled = block.samples(rule, most);
+			values.push_back(rule.center(sampled) + steady);
+			for (double sample : sampled)
 				samples.push_back(sample + steady);
 			constants.push_back(block.constant(rule, most));
 			overruns.push_back(block.overrun(rule));
@@ -408,13 +408,11 @@ inline Values thinned(const Values &samples, std::size_t most = most_samples)
 /* The values of two contestants' blocks with the same inputs: ours, theirs. */
 using Pairs = std::vector<std::pair<double, double>>;
 
-/* `is_ours`, `is_theirs`: whose disturbances are forgiven. */
-inline Pairs pairs_of(const Blocks &ours, const Blocks &theirs, const Rule &rule, bool is_ours = false, bool is_theirs = false)
+inline Pairs pairs_of(const Values &ours, const Values &theirs)
 {
-	Values first = values_of(ours, rule, is_ours), second = values_of(theirs, rule, is_theirs);
 	Pairs pairs;
-	for (std::size_t i = 0; i < first.size(); i++)
-		pairs.emplace_back(first[i], second[i]);
+	for (std::size_t i = 0; i < ours.size(); i++)
+		pairs.emplace_back(ours[i], theirs[i]);
 	return pairs;
 }
 
@@ -462,8 +460,10 @@ struct Comparison {
  * interval holds what the ratio would be if that were forgiven the one or the other. */
 inline Comparison compared(const Blocks &ours, const Blocks &theirs, const Rule &rule)
 {
-	Comparison found(pairs_of(ours, theirs, rule), rule);
-	for (const Comparison &other : {Comparison(pairs_of(ours, theirs, rule, true, false), rule), Comparison(pairs_of(ours, theirs, rule, false, true), rule)}) {
+	Values our_values = values_of(ours, rule), their_values = values_of(theirs, rule);
+	Comparison found(pairs_of(our_values, their_values), rule);
+	for (const Pairs &forgiven : {pairs_of(values_of(ours, rule, true), their_values), pairs_of(our_values, values_of(theirs, rule, true))}) {
+		Comparison other(forgiven, rule);
 		found.low = std::min(found.low, other.low);
 		found.high = std::max(found.high, other.high);
 	}

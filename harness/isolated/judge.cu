@@ -581,19 +581,16 @@ private:
 
 	void call_all(const Input &input, Block &ours, Block *theirs)
 	{
-		enum { entry_turn, null_turn, rival_turn };
-		std::vector<int> turns = {entry_turn, null_turn};
+		std::vector<Side *> turns = {&entry(), &null()};
 		if (theirs)
-			turns.push_back(rival_turn);
+			turns.push_back(&rival());
 		for (std::size_t left = turns.size(); left > 1; left--)
 			std::swap(turns[left - 1], turns[unforeseen() % left]);
-		for (int turn : turns)
-			if (turn == entry_turn)
-				note(entry(), input, ours);
-			else if (turn == rival_turn)
-				note(rival(), input, *theirs);
-			else
+		for (Side *side : turns)
+			if (side->is_null())
 				note_null(input, ours, theirs);
+			else
+				note(*side, input, side == &entry() ? ours : *theirs);
 	}
 
 	/* Behind whom it is called can be seen by who has been called with this input. */
@@ -684,16 +681,14 @@ private:
 	void measure_both(const Case &one, const std::string &key)
 	{
 		Blocks all_ours, all_theirs;
-		Pairs pairs;
 		watch_.begin();
-		while (pairs.empty() || !(is_decided(pairs, rule_) || budget_.is_case_over())) {
+		while (all_ours.empty() || !(is_decided(pairs_of(values_of(all_ours, rule_), values_of(all_theirs, rule_)), rule_) || budget_.is_case_over())) {
 			Block ours, theirs;
 			run_block(one, ours, &theirs);
 			if (is_disturbed(ours))
 				continue;
 			all_ours.push_back(std::move(ours));
 			all_theirs.push_back(std::move(theirs));
-			pairs = pairs_of(all_ours, all_theirs, rule_);
 		}
 		write_figures(key, Summary(all_ours, own_, rule_));
 		Comparison comparison = compared(all_ours, all_theirs, rule_);

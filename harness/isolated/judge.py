@@ -450,9 +450,12 @@ class Trial:
 				blocks[measurement] = self.block(measurement, first)
 			first += 1 << 10
 			self.accept(both, blocks)
-			pairs = list(zip(both[0].values(self.rule), both[1].values(self.rule)))
-			if pairs and (statistics.is_decided(pairs, self.rule) or monotonic() >= self.until):
+			if both[0].blocks and (monotonic() >= self.until or self.is_decided(both)):
 				return both
+
+	def is_decided(self, both):
+		"""Values are asked for only where it may end."""
+		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(list(zip(*(one.values(self.rule) for one in both))), self.rule)
 
 	def accept(self, both, blocks):
 		"""A pair of blocks, unless one of them is to be repeated."""

@@ -207,11 +207,11 @@ class Block:
 def most_constant(blocks, rule):
 	"""What may be subtracted in any block of a case. Somebody who keeps the null's calls from the GPU in some blocks, and empty
 	kernels by chance in others, would have blocks in which he takes no time."""
-	return min(block.plain_constant(rule) + block.noise(rule) for block in blocks) if rule.controls else math.inf
+	return min((block.plain_constant(rule) + block.noise(rule) for block in blocks if rule.controls), default=math.inf)
 
 
 def values_of(blocks, rule, is_forgiven=False):
-	most = most_constant(blocks, rule) if blocks else math.inf
+	most = most_constant(blocks, rule)
 	return [block.value(rule, most, is_forgiven) for block in blocks]
 
 
@@ -266,8 +266,9 @@ class Summary:
 		"""`own`: what the contestant measured itself."""
 		steady = steady_disturbance(blocks, rule)
 		most = most_constant(blocks, rule)
-		values = [value + steady for value in values_of(blocks, rule)]
-		self.samples = [sample + steady for block in blocks for sample in block.samples(rule, most)]
+		sampled = [block.samples(rule, most) for block in blocks]
+		values = [rule.center(samples) + steady for samples in sampled]
+		self.samples = [sample + steady for samples in sampled for sample in samples]
 		# With one block there is nothing but its calls to say how far it may be off.
 		units = values if len(values) > 1 else self.samples
 		self.mean = mean(values)
@@ -316,8 +317,8 @@ class Comparison:
 def compared(ours, theirs, rule):
 	"""The Comparison of the blocks of two. What is not subtracted in a block because somebody disturbed may be the doing of the other
 	one, who is not called meanwhile: the interval holds what the ratio would be if that were forgiven the one or the other."""
-	readings = [Comparison(list(zip(values_of(ours, rule, is_ours), values_of(theirs, rule, is_theirs))), rule)
-		for is_ours, is_theirs in ((False, False), (True, False), (False, True))]
+	charged, forgiven = ([values_of(blocks, rule, is_forgiven) for blocks in (ours, theirs)] for is_forgiven in (False, True))
+	readings = [Comparison(list(zip(*both)), rule) for both in (charged, (forgiven[0], charged[1]), (charged[0], forgiven[1]))]
 	found = readings[0]
 	found.low, found.high = min(reading.low for reading in readings), max(reading.high for reading in readings)
 	return found

@@ -553,8 +553,8 @@ int main()
 		std::cin >> block.delta_ns >> block.quiet_ns; block.controls = read_values(); block.calls = read_calls(); block.null = read_calls(); block.heads = read_values(); block.null_heads = read_values(); block.bells = read_values();
 	}
 	Blocks others(blocks.rbegin(), blocks.rend()); others.back().controls.assign(others.back().controls.size(), 40000);
-	Pairs pairs = pairs_of(blocks, others, rule);
 	Values own = read_values(), values = values_of(blocks, rule);
+	Pairs pairs = pairs_of(values, values_of(others, rule));
 	Summary s(blocks, own, rule); Comparison c = compared(blocks, others, rule);
 	for (double one : {s.mean_ns, s.std_ns, s.err_ns, s.low_ns, s.high_ns, s.median_ns, s.best_ns, s.worst_ns, s.constant_ns, s.overrun_ns, s.own_ns.value_or(-1),
 		double(s.runs), double(is_enough(values, rule)), double(is_decided(pairs, rule)), double(blocks[0].constant_moved(rule)), s.disturbance_ns, c.ratio, c.low, c.high, c.err,
