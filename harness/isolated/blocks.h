@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -77,7 +79,7 @@ inline double least(Values values)
 }
 
 constexpr double no_limit = std::numeric_limits<double>::infinity(), not_looked_at = no_limit;
-inline const Rule cuda_rule = {13, {6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76}, {12, 16, 20, 26, 32, 38}, 60, 8, 100, 0.05, 2, 50e6, 20'000, 0.15, 600, 15,
+inline const Rule cuda_rule = {13, {6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76}, {12, 16, 20, 26, 32, 38}, 60, 8, 100, 0.05, 2, 50e6, 20'000, 0.15, 600, 60,
 	200, 0.0008, 20'000, 3,
 	3000, 2000, 500, 0.03, center, center};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
@@ -127,12 +129,18 @@ inline double t_quantile(double level, std::size_t freedom)
 	return high;
 }
 
+/* Of their mean. */
+inline double standard_error(const Values &values)
+{
+	return deviation(values) / std::sqrt(static_cast<double>(values.size()));
+}
+
 /* Of the interval for their mean; infinite for a single one. */
 inline double half_width(const Values &values, double level = 0.95)
 {
 	if (values.size() < 2)
 		return std::numeric_limits<double>::infinity();
-	return t_quantile(level, values.size() - 1) * deviation(values) / std::sqrt(static_cast<double>(values.size()));
+	return t_quantile(level, values.size() - 1) * standard_error(values);
 }
 
 /* ---- blocks ---- */
@@ -165,10 +173,10 @@ struct Block {
 	double delta_ns = 0;         /* what a call of this contestant costs more than one of the null */
 	std::uint64_t slowed_by = 0; /* NVML's bits at its end */
 
-	/* What is subtracted from a call. `most`: by most_constant; `is_forgiven`: as if nobody had disturbed. */
-	double constant(const Rule &rule, double most = no_limit, bool is_forgiven = false) const
+	/* What is subtracted from a call. `most`: by most_constant. */
+	double constant(const Rule &rule, double most = no_limit) const
 	{
-		return std::min(most, plain_constant(rule) - (is_forgiven ? 0 : beyond(control_over(), rule)));
+		return std::min(most, plain_constant(rule) - beyond(control_over(), rule));
 	}
 
 	/* The same where nobody disturbs. */
@@ -222,19 +230,16 @@ struct Block {
 	}
 
 	/* What each call is charged. */
-	Values samples(const Rule &rule, double most = no_limit, bool is_forgiven = false) const
+	Values samples(const Rule &rule, double most = no_limit) const
 	{
-		double usual = constant(rule, most, is_forgiven), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
+		double usual = constant(rule, most), over = overrun(rule), bell = bells.empty() ? 0 : median(bells);
 		Values made;
 		for (const Timed &call : calls)
 			made.push_back(std::max(1.0, call.elapsed_ns - (is_idle(call) ? bell : usual) + over));
 		return made;
 	}
 
-	double value(const Rule &rule, double most = no_limit, bool is_forgiven = false) const
-	{
-		return rule.center(samples(rule, most, is_forgiven));
-	}
+	double value(const Rule &rule, double most = no_limit) const { return rule.center(samples(rule, most)); }
 
 private:
 	double beyond(double over, const Rule &rule) const { return over > noise(rule) ? over : 0; }
@@ -296,12 +301,12 @@ inline double most_constant(const Blocks &blocks, const Rule &rule)
 	return most;
 }
 
-inline Values values_of(const Blocks &blocks, const Rule &rule, bool is_forgiven = false)
+inline Values values_of(const Blocks &blocks, const Rule &rule)
 {
 	double most = most_constant(blocks, rule);
 	Values values;
 	for (const Block &block : blocks)
-		values.push_back(block.value(rule, most, is_forgiven));
+		values.push_back(block.value(rule, most));
 	return values;
 }
 
@@ -373,7 +378,7 @@ struct Summary {
 		const Values &units = values.size() > 1 ? values : samples;
 		mean_ns = mean(values);
 		std_ns = deviation(samples);
-		err_ns = std::hypot(deviation(units) / std::sqrt(static_cast<double>(units.size())), process_error(mean_ns, rule));
+		err_ns = std::hypot(standard_error(units), process_error(mean_ns, rule));
 		double half = half_width(units);
 		half = std::hypot(std::isfinite(half) ? half : std_ns, 2 * process_error(mean_ns, rule));
 		low_ns = std::max(1.0, mean_ns - half);
@@ -405,82 +410,83 @@ inline Values thinned(const Values &samples, std::size_t most = most_samples)
 
 /* ---- comparisons ---- */
 
-/* The values of two contestants' blocks with the same inputs: ours, theirs. */
-using Pairs = std::vector<std::pair<double, double>>;
-
-inline Pairs pairs_of(const Values &ours, const Values &theirs)
-{
-	Pairs pairs;
-	for (std::size_t i = 0; i < ours.size(); i++)
-		pairs.emplace_back(ours[i], theirs[i]);
-	return pairs;
-}
-
-inline Values logarithms(const Pairs &pairs)
+inline Values logs_of(const Values &ours, const Values &theirs)
 {
 	Values logs;
-	for (auto [ours, theirs] : pairs)
-		logs.push_back(std::log(ours / theirs));
+	for (std::size_t i = 0; i < ours.size(); i++)
+		logs.push_back(std::log(ours[i] / theirs[i]));
 	return logs;
 }
 
-inline double mean_of_rival(const Pairs &pairs)
+/* By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of blocks shows it. `rival_ns`: what
+ * the other one takes. */
+inline double unseen(double rival_ns, const Rule &rule)
 {
-	Values rivals;
-	for (auto [ours, theirs] : pairs)
-		rivals.push_back(theirs);
-	return mean(rivals);
-}
-
-/* By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of pairs shows it. */
-inline double unseen(const Pairs &pairs, const Rule &rule)
-{
-	double theirs = mean_of_rival(pairs);
-	return 2 * process_error(theirs, rule) / theirs;
+	return 2 * process_error(rival_ns, rule) / rival_ns;
 }
 
 /* How much longer the entry takes than the rival. */
 struct Comparison {
 	double ratio, low, high, err, rival_ns;
+	bool is_apart = false; /* each by itself */
 
-	Comparison(const Pairs &pairs, const Rule &rule)
+	/* `log`: the logarithm of the ratio; `half`: half of its 95 % interval; `standard_error`: its own */
+	Comparison(double log, double half, double standard_error, double rival) : ratio(std::exp(log)), err(standard_error), rival_ns(rival)
 	{
-		Values logs = logarithms(pairs);
-		double middle = mean(logs), half = std::hypot(half_width(logs), unseen(pairs, rule));
 		half = std::isfinite(half) ? half : std::numbers::ln2;
-		ratio = std::exp(middle);
-		low = std::exp(middle - half);
-		high = std::exp(middle + half);
-		err = deviation(logs) / std::sqrt(static_cast<double>(logs.size()));
-		rival_ns = mean_of_rival(pairs);
+		low = std::exp(log - half);
+		high = std::exp(log + half);
+	}
+
+	/* Whether one ratio can be meant. */
+	bool agrees_with(const Comparison &other) const { return low <= other.high && other.low <= high; }
+
+	std::string text() const
+	{
+		char text[80];
+		std::snprintf(text, sizeof text, "%.4f (%.4f to %.4f)", ratio, low, high);
+		return text;
 	}
 };
 
-/* What is not subtracted in a block because somebody disturbed may be the doing of the other one, who is not called meanwhile: the
- * interval holds what the ratio would be if that were forgiven the one or the other. */
-inline Comparison compared(const Blocks &ours, const Blocks &theirs, const Rule &rule)
+/* Of pairs of blocks with the same inputs. */
+inline Comparison in_turns(const Values &ours, const Values &theirs, const Rule &rule)
 {
-	Values our_values = values_of(ours, rule), their_values = values_of(theirs, rule);
-	Comparison found(pairs_of(our_values, their_values), rule);
-	for (const Pairs &forgiven : {pairs_of(values_of(ours, rule, true), their_values), pairs_of(our_values, values_of(theirs, rule, true))}) {
-		Comparison other(forgiven, rule);
-		found.low = std::min(found.low, other.low);
-		found.high = std::max(found.high, other.high);
-	}
+	Values logs = logs_of(ours, theirs);
+	double rival = mean(theirs);
+	return {mean(logs), std::hypot(half_width(logs), unseen(rival, rule)), standard_error(logs), rival};
+}
+
+/* Of blocks of each by itself, as many as it took. */
+inline Comparison apart(const Values &ours, const Values &theirs, const Rule &rule)
+{
+	double our = mean(ours), their = mean(theirs);
+	return {std::log(our / their), std::hypot(half_width(ours) / our, half_width(theirs) / their, unseen(their, rule)),
+		std::hypot(standard_error(ours) / our, standard_error(theirs) / their), their};
+}
+
+/* What drifts meets both alike in turns; but then each can slow the other down, who is not called, and by itself it cannot. So the ratio is
+ * the one nearer to 1, and its interval holds both: neither a drift nor a trick makes one faster. */
+inline Comparison compared(const Comparison &in_turns, Comparison apart)
+{
+	apart.is_apart = true;
+	Comparison found = std::abs(std::log(apart.ratio)) < std::abs(std::log(in_turns.ratio)) ? apart : in_turns;
+	found.low = std::min(in_turns.low, apart.low);
+	found.high = std::max(in_turns.high, apart.high);
 	return found;
 }
 
-/* Whether a comparison may end after these pairs: one is faster for sure, or they are the same within 0.25 %. */
-inline bool is_decided(const Pairs &pairs, const Rule &rule)
+/* Whether a comparison may end after these pairs of blocks: one is faster for sure, or they are the same within 0.25 %. */
+inline bool is_decided(const Values &ours, const Values &theirs, const Rule &rule)
 {
-	if (pairs.size() >= rule.pair_looks.back())
+	if (ours.size() >= rule.pair_looks.back())
 		return true;
-	auto level = level_at(rule.pair_looks, pairs.size());
+	auto level = level_at(rule.pair_looks, ours.size());
 	if (!level)
 		return false;
-	Values logs = logarithms(pairs);
+	Values logs = logs_of(ours, theirs);
 	double half = half_width(logs, *level);
-	return half <= enough_ratio || std::abs(mean(logs)) > std::hypot(half, unseen(pairs, rule));
+	return half <= enough_ratio || std::abs(mean(logs)) > std::hypot(half, unseen(mean(theirs), rule));
 }
 
 } // namespace podium

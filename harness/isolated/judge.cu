@@ -102,7 +102,7 @@ public:
 	Input as_written(const Case &one) const { return make(one.another(0), seeds_.draw(one.spec, "test", 0)); }
 
 	/* One that nobody has seen. */
-	Input fresh(const Case &one, const char *purpose, std::uint64_t number) const
+	Input fresh(const Case &one, const std::string &purpose, std::uint64_t number) const
 	{
 		auto arguments = one.arguments;
 		std::uint32_t seed = seeds_.draw(one.spec, purpose, number);
@@ -128,14 +128,14 @@ private:
 
 /* ---- the time ---- */
 
-/* The time limit, divided among the cases, and among the calls of one. */
+/* The time limit, divided among the cases, and among the calls of one. `cases_left`: or so many times what the next one may take. */
 class Budget {
 public:
 	explicit Budget(double limit_s) : began_(Clock::now()), limit_s_(limit_s) {}
 
-	void begin_case(std::size_t cases_left, double most_s)
+	void begin_case(double cases_left, double most_s)
 	{
-		double share_s = std::max(0.0, limit_s_ * share_for_cases - passed_s()) / static_cast<double>(cases_left);
+		double share_s = std::max(0.0, limit_s_ * share_for_cases - passed_s()) / cases_left;
 		end_of_case_s_ = passed_s() + std::min(share_s, most_s);
 		longest_s_ = 0;
 	}
@@ -174,6 +174,15 @@ bool any_of(const Parts &parts, Has has)
 	return std::any_of(parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
 }
 
+/* What was measured of a contestant in a case. */
+struct Measurement {
+	Blocks blocks;
+	Values own;                           /* what it measured itself */
+	std::map<std::string, int> disturbed; /* blocks that count although they should not, by reason */
+	int repeated = 0;                     /* blocks that do not count */
+	Watch watch;
+};
+
 /* ---- calls ---- */
 
 class Judge {
@@ -198,10 +207,13 @@ public:
 		int count = any_of(parts_, &Mode::has_rival) ? 3 : any_of(parts_, &Mode::is_timed) ? 2 : 1;
 		for (int i = 0; i < count; i++)
 			sides_.push_back(std::make_unique<Side>(names[i], first_socket + i, i == 1, device_.get()));
-		each_ready([](Side &side) { return side.greet(); });
+		for (auto &side : sides_)
+			ready(*side, &Side::greet);
 		if (count > 1)
 			calibrate();
-		each_ready([](Side &side) { return side.load(); });
+		for (auto &side : sides_)
+			if (side.get() != &entry() || count < 3)
+				ready(*side, &Side::load);
 	}
 
 	/* Runs every part until a case of one has failed. Returns the exit code. */
@@ -238,40 +250,115 @@ private:
 	Side &null() { return *sides_[1]; }
 	Side &rival() { return *sides_[2]; }
 
+	/* Whom the null contestant stands beside. */
+	Side &leader() { return *players_[0]; }
+	const Side &leader() const { return *players_[0]; }
+
 	/* Runs every case, whatever becomes of the others. */
 	void all_cases(const std::vector<Case> &cases)
 	{
 		report_.line(std::string(mode().noun) + "-count", cases.size());
-		for (std::size_t i = 0; i < cases.size(); i++) {
-			std::string key = mode().noun + ("." + std::to_string(i) + ".");
-			report_.line(key + "spec", cases[i].spec);
-			budget_.begin_case(cases.size() - i, rule_.most_s);
-			try {
-				one_case(cases[i], key);
-				report_.line(key + "status", std::string("pass"));
-			} catch (const CaseFailed &failure) {
-				report_.line(key + "status", std::string("fail"));
-				report_.line(key + "error", failure.text);
-				code_ = code_ ? code_ : failure.code;
-			}
-		}
+		if (mode().has_rival)
+			compare(cases);
+		else
+			judge_alone(cases);
 		if (mode().has_nonce)
 			report_.line("nonce", inputs().nonce());
 		report_.line("check", std::string(code_ ? "fail" : "pass"));
 	}
 
-	/* Does `act`, at the end of which a contestant is ready or says why not, with each. */
-	template <class Do>
-	void each_ready(Do &&act)
+	std::string key_of(std::size_t number) const { return mode().noun + ("." + std::to_string(number) + "."); }
+
+	void judge_alone(const std::vector<Case> &cases)
 	{
-		for (auto &side : sides_) {
-			std::optional<Said> said;
-			attempt(*side, [&] { said = act(*side); });
-			if (said && side.get() != &entry())
-				stop(Code::USAGE, "The " + side->name() + " cannot be loaded: " + said->text);
-			if (said)
-				stop(Code::RAISED, said->text);
+		players_ = {&entry()};
+		for (std::size_t i = 0; i < cases.size(); i++) {
+			std::string key = key_of(i);
+			report_.line(key + "spec", cases[i].spec);
+			budget_.begin_case(static_cast<double>(cases.size() - i), rule_.most_s);
+			try_case(key, [&] {
+				begin_case(cases[i]);
+				if (mode().is_timed)
+					write_figures(key, measure(cases[i]));
+				else
+					write_message(key, nullptr, nullptr);
+				report_.line(key + "status", std::string("pass"));
+			});
 		}
+	}
+
+	/* Reports what goes wrong. Whether nothing did. */
+	template <class Do>
+	bool try_case(const std::string &key, Do &&act)
+	{
+		try {
+			act();
+			return true;
+		} catch (const CaseFailed &failure) {
+			report_.line(key + "status", std::string("fail"));
+			report_.line(key + "error", failure.text);
+			code_ = code_ ? code_ : failure.code;
+			return false;
+		}
+	}
+
+	/* A case of a comparison. */
+	struct Duel {
+		Measurement theirs_alone, ours, ours_alone;
+		Blocks theirs;
+		bool has_failed;
+	};
+
+	/* Each by itself, and both in turns: the rival before the submission is loaded, the submission when the rival has gone. What
+	 * the one does while the other is called shows in turns alone. A case that has failed is left out from then on. */
+	void compare(const std::vector<Case> &cases)
+	{
+		std::vector<Duel> duels(cases.size());
+		for (std::size_t i = 0; i < cases.size(); i++)
+			report_.line(key_of(i) + "spec", cases[i].spec);
+		each_duel(cases, duels, {&rival()}, 3, [&](const Case &one, Duel &duel, const std::string &) { duel.theirs_alone = measure(one); });
+		ready(entry(), &Side::load);
+		each_duel(cases, duels, {&entry(), &rival()}, 1, [&](const Case &one, Duel &duel, const std::string &) { measure_both(one, duel); });
+		see_off_rival();
+		each_duel(cases, duels, {&entry()}, 0, [&](const Case &one, Duel &duel, const std::string &key) {
+			duel.ours_alone = measure(one);
+			write_comparison(key, duel);
+			report_.line(key + "status", std::string("pass"));
+		});
+	}
+
+	/* `later`: how many contestants are called in what follows for each case. */
+	template <class Do>
+	void each_duel(const std::vector<Case> &cases, std::vector<Duel> &duels, std::vector<Side *> players, std::size_t later, Do &&act)
+	{
+		players_ = std::move(players);
+		series_ = players_.size() > 1 ? "" : " alone";
+		for (std::size_t i = 0; i < cases.size(); i++) {
+			double calls_left = static_cast<double>(later * cases.size() + players_.size() * (cases.size() - i));
+			budget_.begin_case(calls_left / static_cast<double>(players_.size()), rule_.most_s);
+			duels[i].has_failed = duels[i].has_failed || !try_case(key_of(i), [&] {
+				begin_case(cases[i]);
+				act(cases[i], duels[i], key_of(i));
+			});
+		}
+	}
+
+	void see_off_rival()
+	{
+		constexpr std::int64_t most_s = 10;
+		if (!rival().leave(most_s * second_ns))
+			stop(Code::USAGE, "The rival's process did not end within " + std::to_string(most_s) + " s of being dismissed.");
+	}
+
+	/* Does `act`, at the end of which a contestant is ready or says why not. */
+	void ready(Side &side, std::optional<Said> (Side::*act)())
+	{
+		std::optional<Said> said;
+		attempt(side, [&] { said = (side.*act)(); });
+		if (said && &side != &entry())
+			stop(Code::USAGE, "The " + side.name() + " cannot be loaded: " + said->text);
+		if (said)
+			stop(Code::RAISED, said->text);
 	}
 
 	/* By how much the same empty kernel takes longer in the process of each contestant than in the null's, before there is
@@ -436,7 +523,7 @@ private:
 
 	/* Behind a call of the null as long as behind one of the submission's: what follows shows what that left on the device, and
 	 * the judge itself is the slower the longer it has waited. */
-	double wait_ns(const Side &side) const { return side.is_null() ? std::min(rule_.wait_ns, sides_[0]->latest_ns()) : 0; }
+	double wait_ns(const Side &side) const { return side.is_null() ? std::min(rule_.wait_ns, leader().latest_ns()) : 0; }
 
 	/* The same for a call that is measured, which finds its memory there. */
 	Called measured(Side &side, const Input &input)
@@ -456,70 +543,61 @@ private:
 		if (!device_ || !input.device_bytes)
 			return input.stream.size() > large ? least : on_host;
 		std::size_t wanted = std::min(most, 4 * device_->l2_bytes() / input.device_bytes + least);
-		std::size_t room = device_->free_bytes() / 4 / (input.device_bytes * sides_.size());
+		std::size_t room = device_->free_bytes() / 4 / (input.device_bytes * (players_.size() + 1));
 		return static_cast<std::uint32_t>(std::max<std::size_t>(1, std::min(wanted, room)));
 	}
 
 	/* What one should know about the figures, in sentences, behind what the check says. */
-	void write_message(const std::string &key, const Summary *summary)
+	void write_message(const std::string &key, const Measurement *made, const Summary *summary, const std::string &remark = "")
 	{
 		std::string text = message_;
-		auto add = [&](const std::string &sentence) { text += (text.empty() ? "" : "\n") + sentence; };
-		char sentence[160];
-		if (summary && summary->blocks < least_blocks && !mode().has_rival)
-			add("The time limit left room for " + std::to_string(summary->runs) + " calls in " + std::to_string(summary->blocks) +
-				(summary->blocks > 1 ? " blocks." : " block."));
-		for (const auto &[why, count] : disturbed_)
-			add("In " + std::to_string(count) + " of " + std::to_string(summary->blocks) + " blocks " + why +
-				(repeated_ ? "; " + std::to_string(repeated_) + " more were measured again." : "."));
-		std::snprintf(sentence, sizeof sentence, "Work of the submission on the GPU before and after its calls was added: %.1f us a call.",
-			summary ? summary->overrun_ns / 1000 : 0);
-		if (summary && summary->overrun_ns > 0)
-			add(sentence);
-		std::snprintf(sentence, sizeof sentence, "Empty kernels among its calls took %.1f us longer than before it was loaded; that is not subtracted.",
-			summary ? summary->disturbance_ns / 1000 : 0);
-		if (summary && summary->disturbance_ns > 0)
-			add(sentence);
+		auto add = [&](const std::string &sentence) { text += (text.empty() || sentence.empty() ? "" : "\n") + sentence; };
+		if (made)
+			add_remarks(*made, *summary, add);
+		add(remark);
 		if (!text.empty())
 			report_.line(key + "message", text);
 	}
 
-	void one_case(const Case &one, const std::string &key)
+	template <class Add>
+	void add_remarks(const Measurement &made, const Summary &summary, Add &&add)
 	{
-		if (lost_)
-			throw CaseFailed{Code::CUDA_API, "not run, because an earlier case left the GPU unusable."};
-		begin_case(one);
-		if (!mode().is_timed)
-			return write_message(key, nullptr);
-		for (auto &side : sides_)
-			warm_up(*side, one);
-		if (mode().has_rival)
-			measure_both(one, key);
-		else
-			measure(one, key);
+		char sentence[160];
+		if (summary.blocks < least_blocks && !mode().has_rival)
+			add("The time limit left room for " + std::to_string(summary.runs) + " calls in " + std::to_string(summary.blocks) +
+				(summary.blocks > 1 ? " blocks." : " block."));
+		for (const auto &[why, count] : made.disturbed)
+			add("In " + std::to_string(count) + " of " + std::to_string(summary.blocks) + " blocks " + why +
+				(made.repeated ? "; " + std::to_string(made.repeated) + " more were measured again." : "."));
+		std::snprintf(sentence, sizeof sentence, "Work of the submission on the GPU before and after its calls was added: %.1f us a call.",
+			summary.overrun_ns / 1000);
+		if (summary.overrun_ns > 0)
+			add(sentence);
+		std::snprintf(sentence, sizeof sentence, "Empty kernels among its calls took %.1f us longer than before it was loaded; that is not subtracted.",
+			summary.disturbance_ns / 1000);
+		if (summary.disturbance_ns > 0)
+			add(sentence);
 	}
 
 	/* The first right answer of everyone who gives one. Memory is given when it is needed: frames that nobody takes yet would
 	 * pile up. */
 	void begin_case(const Case &one)
 	{
-		own_.clear();
+		if (lost_)
+			throw CaseFailed{Code::CUDA_API, "not run, because an earlier case left the GPU unusable."};
 		message_.clear();
-		disturbed_.clear();
-		repeated_ = 0;
 		after_ = nullptr;
 		number_ = 0;
 		slots_ = 0;
-		for (auto &side : sides_)
-			if (!side->is_null())
-				begin_side(*side, one);
+		for (Side *side : players_)
+			begin_side(*side, one);
 	}
 
 	void begin_side(Side &side, const Case &one)
 	{
 		bool is_first = true;
 		for (std::optional<Called> called; !called; is_first = false) {
-			Input input = mode().is_timed ? inputs().fresh(one, "warm", number_++) : inputs().as_written(one);
+			Input input = mode().is_timed ? inputs().fresh(one, "warm" + series_, number_++) : inputs().as_written(one);
 			if (is_first)
 				give_inputs(side, input);
 			called = call(side, input, -1, &side == &entry() ? &message_ : nullptr);
@@ -533,18 +611,27 @@ private:
 	}
 
 	/* Calls that are verified and do not count. */
-	void warm_up(Side &side, const Case &one)
+	void warm_up(Measurement &made, const Case &one)
+	{
+		made.watch.begin();
+		warm_up(leader(), made, one);
+		warm_up(null(), made, one);
+		for (std::size_t i = 1; i < players_.size(); i++)
+			warm_up(*players_[i], made, one);
+	}
+
+	void warm_up(Side &side, Measurement &made, const Case &one)
 	{
 		auto began = std::chrono::steady_clock::now();
 		if (side.is_null()) {
-			give_inputs(side, inputs().fresh(one, "warm", number_++));
-			attempt(side, [&] { side.give_outputs(entry().form_needs(), &entry().form()); });
+			give_inputs(side, inputs().fresh(one, "warm" + series_, number_++));
+			attempt(side, [&] { side.give_outputs(leader().form_needs(), &leader().form()); });
 		}
 		for (std::size_t i = 0; i < rule_.most_warm_calls; i++) {
-			Input input = inputs().fresh(one, "warm", number_++);
+			Input input = inputs().fresh(one, "warm" + series_, number_++);
 			auto called = call(side, input, i < unpinned_calls ? -1 : contestants_cpu_);
-			if (called && &side == &entry() && called->own_ns > 0)
-				own_.push_back(called->own_ns);
+			if (called && &side == &leader() && called->own_ns > 0)
+				made.own.push_back(called->own_ns);
 			std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
 			if (i + 1 >= rule_.least_warm_calls && wall.count() > rule_.warm_s)
 				break;
@@ -566,31 +653,30 @@ private:
 	void note(Side &side, const Input &input, Block &block) { note(side, input, block.calls, block.heads); }
 
 	/* `theirs`: for a comparison. In random order, so that nobody who keeps the GPU busy after his call knows for whom. */
-	void run_block(const Case &one, Block &ours, Block *theirs)
+	void run_block(const Case &one, Watch &watch, Block &ours, Block *theirs)
 	{
 		after_ = nullptr;
 		for (std::size_t i = 0; i < rule_.calls && !(i >= least_calls && budget_.is_case_over()); i++) {
-			Input input = inputs().fresh(one, "timed", number_++);
+			Input input = inputs().fresh(one, "timed" + series_, number_++);
 			call_all(input, ours, theirs);
 			/* Of those places that are left as many as are wanted still. */
 			if (unforeseen() % (rule_.calls - i) < rule_.controls - ours.controls.size())
 				control(ours);
 		}
-		end_block(ours, theirs);
+		end_block(watch, ours, theirs);
 	}
 
 	void call_all(const Input &input, Block &ours, Block *theirs)
 	{
-		std::vector<Side *> turns = {&entry(), &null()};
-		if (theirs)
-			turns.push_back(&rival());
+		std::vector<Side *> turns = players_;
+		turns.push_back(&null());
 		for (std::size_t left = turns.size(); left > 1; left--)
 			std::swap(turns[left - 1], turns[unforeseen() % left]);
 		for (Side *side : turns)
 			if (side->is_null())
 				note_null(input, ours, theirs);
 			else
-				note(*side, input, side == &entry() ? ours : *theirs);
+				note(*side, input, side == &leader() ? ours : *theirs);
 	}
 
 	/* Behind whom it is called can be seen by who has been called with this input. */
@@ -612,15 +698,15 @@ private:
 		after_ = nullptr;
 	}
 
-	void end_block(Block &ours, Block *theirs)
+	void end_block(Watch &watch, Block &ours, Block *theirs)
 	{
 		for (std::size_t i = 0; i < rule_.bells; i++)
 			attempt(null(), [&] {
 				ours.bells.push_back(null().call_without_data(ISOLATED_NOTHING, limit_ns(), contestants_cpu_));
 			});
-		ours.delta_ns = entry().delta_ns;
+		ours.delta_ns = leader().delta_ns;
 		ours.quiet_ns = quiet_ns_;
-		ours.slowed_by = watch_.look();
+		ours.slowed_by = watch.look();
 		if (!theirs)
 			return;
 		theirs->null_heads = ours.null_heads;
@@ -632,71 +718,63 @@ private:
 
 	/* Whether a block does not count, because the constant moved or the GPU was slowed down. When enough of them have been
 	 * repeated they count all the same, and it is said. */
-	bool is_disturbed(const Block &block)
+	bool is_disturbed(Measurement &made, const Block &block)
 	{
 		std::string why = block.slowed_by ? "the GPU was slowed down (" + Watch::reasons(block.slowed_by) + ")" :
 			block.disturbance(rule_) > 0 ? "empty kernels took longer than before" :
 			block.constant_moved(rule_) ? "the constant moved" : "";
 		if (why.empty())
 			return false;
-		if (repeated_ < most_repeats && !budget_.is_case_over()) {
-			repeated_++;
+		if (made.repeated < most_repeats && !budget_.is_case_over()) {
+			made.repeated++;
 			return true;
 		}
-		disturbed_[why]++;
+		made.disturbed[why]++;
 		return false;
 	}
 
 	/* Again where empty kernels took longer in all blocks: the machine may have drifted, and be back. An attempt that cannot end,
 	 * for want of time, does not take the place of one that has. */
-	void measure(const Case &one, const std::string &key)
+	Measurement measure(const Case &one)
 	{
-		watch_.begin();
-		Blocks kept = attempt_at(one);
-		for (int i = 1; i < most_attempts && steady_disturbance(kept, rule_) > 0 && !budget_.is_case_over(); i++) {
-			auto disturbed = std::exchange(disturbed_, {});
-			int repeated = std::exchange(repeated_, 0);
-			Blocks other = attempt_at(one);
-			if (is_enough(values_of(other, rule_), rule_))
+		Measurement kept = attempt_at(one);
+		for (int i = 1; i < most_attempts && steady_disturbance(kept.blocks, rule_) > 0 && !budget_.is_case_over(); i++) {
+			Measurement other = attempt_at(one);
+			if (is_enough(values_of(other.blocks, rule_), rule_))
 				std::swap(kept, other);
-			else
-				disturbed_ = std::move(disturbed);
-			repeated_ += repeated + static_cast<int>(other.size());
+			kept.repeated += other.repeated + static_cast<int>(other.blocks.size());
+			kept.own.insert(kept.own.end(), other.own.begin(), other.own.end());
 		}
-		write_figures(key, Summary(kept, own_, rule_));
+		return kept;
 	}
 
-	Blocks attempt_at(const Case &one)
+	Measurement attempt_at(const Case &one)
 	{
-		Blocks blocks;
-		while (blocks.empty() || !(is_enough(values_of(blocks, rule_), rule_) || budget_.is_case_over())) {
+		Measurement made;
+		warm_up(made, one);
+		while (made.blocks.empty() || !(is_enough(values_of(made.blocks, rule_), rule_) || budget_.is_case_over())) {
 			Block block;
-			run_block(one, block, nullptr);
-			if (!is_disturbed(block))
-				blocks.push_back(std::move(block));
+			run_block(one, made.watch, block, nullptr);
+			if (!is_disturbed(made, block))
+				made.blocks.push_back(std::move(block));
 		}
-		return blocks;
+		return made;
 	}
 
-	void measure_both(const Case &one, const std::string &key)
+	void measure_both(const Case &one, Duel &duel)
 	{
-		Blocks all_ours, all_theirs;
-		watch_.begin();
-		while (all_ours.empty() || !(is_decided(pairs_of(values_of(all_ours, rule_), values_of(all_theirs, rule_)), rule_) || budget_.is_case_over())) {
+		auto is_over = [&] {
+			return is_decided(values_of(duel.ours.blocks, rule_), values_of(duel.theirs, rule_), rule_) || budget_.is_case_over();
+		};
+		warm_up(duel.ours, one);
+		while (duel.theirs.empty() || !is_over()) {
 			Block ours, theirs;
-			run_block(one, ours, &theirs);
-			if (is_disturbed(ours))
+			run_block(one, duel.ours.watch, ours, &theirs);
+			if (is_disturbed(duel.ours, ours))
 				continue;
-			all_ours.push_back(std::move(ours));
-			all_theirs.push_back(std::move(theirs));
+			duel.ours.blocks.push_back(std::move(ours));
+			duel.theirs.push_back(std::move(theirs));
 		}
-		write_figures(key, Summary(all_ours, own_, rule_));
-		Comparison comparison = compared(all_ours, all_theirs, rule_);
-		report_.line(key + "rival", comparison.rival_ns);
-		report_.line(key + "ratio", comparison.ratio);
-		report_.line(key + "ratio_low", comparison.low);
-		report_.line(key + "ratio_high", comparison.high);
-		report_.line(key + "ratio_err", comparison.err);
 	}
 
 	/* ---- results ---- */
@@ -718,9 +796,10 @@ private:
 		return text;
 	}
 
-	void write_figures(const std::string &key, const Summary &summary)
+	void write_figures(const std::string &key, const Measurement &made, const std::string &remark = "")
 	{
-		write_message(key, &summary);
+		Summary summary(made.blocks, made.own, rule_);
+		write_message(key, &made, &summary, remark);
 		const struct { const char *name; double value; } figures[] = {
 			{"mean", summary.mean_ns}, {"std", summary.std_ns}, {"err", summary.err_ns}, {"best", summary.best_ns},
 			{"worst", summary.worst_ns}, {"median", summary.median_ns}, {"low", summary.low_ns}, {"high", summary.high_ns},
@@ -734,11 +813,25 @@ private:
 		if (summary.overrun_ns > 0)
 			report_.line(key + "gap", summary.overrun_ns);
 		report_.line(key + "blocks", summary.blocks);
-		report_.line(key + "repeated", static_cast<std::size_t>(repeated_));
+		report_.line(key + "repeated", static_cast<std::size_t>(made.repeated));
 		report_.line(key + "samples", base64(thinned(summary.samples)));
-		std::string device = watch_.json();
+		std::string device = made.watch.json();
 		if (!device.empty())
 			report_.line(key + "device", device);
+	}
+
+	void write_comparison(const std::string &key, const Duel &duel)
+	{
+		Comparison turns = in_turns(values_of(duel.ours.blocks, rule_), values_of(duel.theirs, rule_), rule_);
+		Comparison alone = apart(values_of(duel.ours_alone.blocks, rule_), values_of(duel.theirs_alone.blocks, rule_), rule_);
+		Comparison found = compared(turns, alone);
+		write_figures(key, found.is_apart ? duel.ours_alone : duel.ours, turns.agrees_with(alone) ? "" : "The ratio is " + turns.text() +
+			" in turns and " + alone.text() + " each by itself: the one slows the other down, or the machine has changed.");
+		report_.line(key + "rival", found.rival_ns);
+		report_.line(key + "ratio", found.ratio);
+		report_.line(key + "ratio_low", found.low);
+		report_.line(key + "ratio_high", found.high);
+		report_.line(key + "ratio_err", found.err);
 	}
 
 	const Report &report_;
@@ -752,14 +845,12 @@ private:
 	double quiet_ns_ = 0;                      /* what the null's empty kernel cost before any submission was loaded */
 	std::int32_t contestants_cpu_ = -1;
 	std::uint32_t slots_ = 1;
+	std::vector<Side *> players_;              /* who is called now, beside the null contestant */
+	std::string series_;                       /* what tells their inputs from those of others */
 	std::uint64_t number_ = 0;                 /* of inputs in this case */
-	Values own_;
 	std::string message_;                      /* what the check says of the first output */
-	std::map<std::string, int> disturbed_;     /* blocks of this case that count although they should not, by reason */
 	Values *after_ = nullptr; /* the list that the next head's duration goes to */
-	Watch watch_;
 	int code_ = 0;      /* of the first case that failed */
-	int repeated_ = 0;  /* blocks of this case */
 	bool lost_ = false; /* a CUDA error made the GPU unusable for the contestant */
 };
 

@@ -53,6 +53,7 @@ SHARE_FOR_CASES = 0.85                   # of the time limit; the rest is for st
 MOST_TEST_SLOTS = 2                      # where nothing is timed
 SETTLE_S = 2.0                           # for whoever reads the results
 LOOK_S = 2.0                             # for looking at the inputs of all cases beforehand
+LEAVE_S = 10.0                           # for a process to end when it is dismissed
 SLOWED_BY = ((0x4, "power cap"), (0x20, "temperature"), (0x40, "temperature (hardware)"), (0x80, "power brake"), (0x8, "hardware slowdown"),
 	(0x10, "sync boost"))
 IS_SLOW = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
@@ -224,7 +225,7 @@ class Budget:
 		return max(1.0, self._end - monotonic())
 
 	def share_s(self, cases_left):
-		"""Until when the next of so many cases should end."""
+		"""Until when the next of so many cases, or of so many times what it may take, should end."""
 		return monotonic() + max(0.0, self._end_of_cases - monotonic()) / cases_left
 
 
@@ -250,8 +251,9 @@ class Patience:
 class Measurement:
 	"""The counted calls of one side in a case."""
 
-	def __init__(self, side):
-		self.side, self.blocks, self.own, self.repeated, self.notes = side, [], [], 0, []
+	def __init__(self, side, conditions):
+		self.side, self.conditions = side, conditions
+		self.blocks, self.own, self.repeated, self.notes = [], [], 0, []
 
 	def values(self, rule):
 		return statistics.values_of(self.blocks, rule)
@@ -266,10 +268,12 @@ class Measurement:
 
 
 class Trial:
-	"""One case and its contestants. `null`: None where nothing is timed."""
+	"""One case and its contestants. `null`: None where nothing is timed. `series`: what tells the inputs of this trial from those of
+	others of the same case, in which the same contestant is called."""
 
-	def __init__(self, judge, case, null, until):
-		self.judge, self.case, self.null, self.until = judge, case, null, until
+	def __init__(self, judge, case, null, until, series=""):
+		self.judge, self.case, self.null, self.until, self.series = judge, case, null, until, series
+		self.conditions = Conditions(judge.uuid)
 		self.device, self.task, self.rule = judge.device, judge.task, judge.rule
 		self.patience = {}
 		self.begun, self.slots = [], 0
@@ -277,7 +281,7 @@ class Trial:
 		self._after = None                # the list that the next head's duration goes to
 
 	def fresh(self, purpose, number=None):
-		return self.judge.make(*self.case.fresh(purpose, next(self.numbers) if number is None else number))
+		return self.judge.make(*self.case.fresh(purpose + self.series, next(self.numbers) if number is None else number))
 
 	def need_slots(self, side, image):
 		"""Gives a side its memory when it is first called: frames for one that is never called would pile up."""
@@ -392,7 +396,7 @@ class Trial:
 		for _ in range(self.rule.bells):
 			block.bells.append(self.null.do_nothing())
 		self._after = None
-		block.slowed_by = self.judge.conditions.look()
+		block.slowed_by = self.conditions.look()
 		for call in block.calls + block.null:
 			call.snapshot = None
 		return block
@@ -419,9 +423,9 @@ class Trial:
 		return kept
 
 	def attempt(self, side):
-		measurement = Measurement(side)
+		measurement = Measurement(side, self.conditions)
 		self.warm_up(measurement)
-		self.judge.conditions.look()
+		self.conditions.look()
 		while not measurement.is_enough(self.rule):
 			block = self.block(measurement)
 			if len(block.calls) < statistics.LEAST_CALLS and measurement.blocks:
@@ -439,10 +443,10 @@ class Trial:
 
 	def compare(self, entry, rival):
 		"""Blocks in the order ABBA, each pair with the same inputs. Returns both measurements."""
-		both = [Measurement(entry), Measurement(rival)]
+		both = [Measurement(side, self.conditions) for side in (entry, rival)]
 		for measurement in both:
 			self.warm_up(measurement)
-		self.judge.conditions.look()
+		self.conditions.look()
 		first = 1 << 20
 		for pair in itertools.count():
 			blocks = {}
@@ -455,7 +459,7 @@ class Trial:
 
 	def is_decided(self, both):
 		"""Values are asked for only where it may end."""
-		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(list(zip(*(one.values(self.rule) for one in both))), self.rule)
+		return len(both[0].blocks) in self.rule.pair_looks and statistics.is_decided(*(one.values(self.rule) for one in both), self.rule)
 
 	def accept(self, both, blocks):
 		"""A pair of blocks, unless one of them is to be repeated."""
@@ -493,7 +497,7 @@ class Judge:
 		self.begin(parts[0])
 		self.code, self.last_words = 0, ""
 		self.is_lost = False  # whether a CUDA error left the GPU unusable
-		self.conditions, self.rival = None, None
+		self.rival = None
 
 	def open(self, torch, is_cuda, task):
 		tensors = podium_tensors.Tensors(torch, is_cuda) if torch else None
@@ -561,80 +565,105 @@ class Judge:
 			if part is not self.part:
 				self.report.settle()
 				self.begin(part)
-			self.run_part(entry, null if part.is_timed else None, rival)
+			self.run_part(entry, null if part.is_timed else None)
 			if self.code:
 				break
 		if self.last_words:
 			say(self.last_words)
 		return self.code
 
-	def run_part(self, entry, null, rival):
+	def run_part(self, entry, null):
 		"""Runs every case, whatever becomes of the others."""
 		part = self.part
 		self.report.line(f"{part.noun}-count", len(part.cases))
 		if part.seeds.nonce:
 			self.report.line("nonce", part.seeds.nonce.hex())
-		for index, case in enumerate(part.cases):
-			self.run_case(f"{part.noun}.{index}", index, case, entry, null, rival)
+		if part.mode == "compare":
+			self.compare(entry, null)
+		else:
+			for index, case in enumerate(part.cases):
+				with self.reporting(index, case):
+					trial = Trial(self, case, null, self.budget.share_s(len(part.cases) - index))
+					self.tell(index, case, [*self.lines_of(self.try_case(trial, entry)), ("status", "pass")])
 		self.report.line("check", "fail" if self.code else "pass")
 
-	def run_case(self, key, index, case, entry, null, rival):
-		count = len(self.part.cases)
-		where = f"{self.part.noun} {index + 1} of {count} ({case.spec})"
-		self.conditions = Conditions(self.uuid)
-		sides = [side for side in (entry, rival) if side]
-		trial = Trial(self, case, null, self.budget.share_s(count - index))
+	@contextlib.contextmanager
+	def reporting(self, index, case):
+		"""Reports what goes wrong in a case, and where that was."""
+		where = f"{self.part.noun} {index + 1} of {len(self.part.cases)} ({case.spec})"
 		try:
-			lines = self.lines_of(trial, sides)
-			self.tell(key, case, [*lines, ("status", "pass")])
+			if self.is_lost:
+				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
+			yield
 		except CaseFailed as failure:
-			self.fail(key, where, case, failure)
+			self.fail(index, where, case, failure)
 		except Stop as end:
 			raise Stop(end.code, end.sentence if end.code == EXIT_UNSPLITTABLE else f"{where[0].upper()}{where[1:]}: {end.sentence}") from None
-		finally:
-			trial.end()
 
-	def lines_of(self, trial, sides):
-		if self.is_lost:
-			raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
+	def try_case(self, trial, *sides):
+		"""What a trial shows of a case that passes: what the check says, one Measurement, or two."""
 		try:
-			return self.judge_case(trial, sides)
+			trial.prepare(sides)
+			if not self.part.is_timed:
+				return trial.test(sides[0])
+			trial.until = min(trial.until, monotonic() + self.rule.most_s)
+			return trial.measure(*sides) if len(sides) == 1 else trial.compare(*sides)
 		except (CaseFailed, Stop):
 			raise
 		except Exception as error:
 			need_memory(error)
 			raise
+		finally:
+			trial.end()
 
-	def judge_case(self, trial, sides):
-		"""The result lines of a case that passes."""
-		trial.prepare(sides)
-		if not self.part.is_timed:
-			message = trial.test(sides[0])
-			return [("message", message)] if message else []
-		trial.until = min(trial.until, monotonic() + self.rule.most_s)
-		if self.part.mode == "compare":
-			ours, theirs = trial.compare(*sides)
-			return self.figures(ours) + self.comparison(ours, theirs)
-		return self.figures(trial.measure(sides[0]))
+	def lines_of(self, shown):
+		if isinstance(shown, Measurement):
+			return self.figures(shown)
+		return [("message", shown)] if shown else []
 
-	def tell(self, key, case, lines):
-		self.report.line(f"{key}.spec", case.spec)
-		for name, value in lines:
-			self.report.line(f"{key}.{name}", value)
+	def compare(self, entry, null):
+		"""Each by itself, and both in turns: the rival before the submission is loaded, the submission when the rival has gone. What
+		the one does while the other is called shows in turns alone. A case that has failed is left out from then on."""
+		steps = [(self.rival,), (entry, self.rival), (entry,)]
+		found = {case: [] for case in self.part.cases}
+		for step, sides in enumerate(steps):
+			if entry in sides:
+				self.load(entry) if self.rival in sides else self.see_off_rival()
+			for index, case in enumerate(self.part.cases):
+				if len(found[case]) < step:
+					continue
+				parts_left = sum(map(len, steps[step + 1:])) * len(self.part.cases) + len(sides) * (len(self.part.cases) - index)
+				with self.reporting(index, case):
+					trial = Trial(self, case, null, self.budget.share_s(parts_left / len(sides)), "" if len(sides) > 1 else " alone")
+					found[case].append(self.try_case(trial, *sides))
+					if step == len(steps) - 1:
+						self.tell(index, case, [*self.comparison(*found[case]), ("status", "pass")])
 
-	def fail(self, key, where, case, failure):
-		self.tell(key, case, [("status", "fail"), ("error", failure.text[:MOST_TEXT])])
+	def see_off_rival(self):
+		if not self.rival.leave(LEAVE_S):
+			raise of_rival(f"{self.rival.noun}'s process did not end within {LEAVE_S:.0f} s of being dismissed.")
+
+	def load(self, entry):
+		entry.load()
+		entry.await_ready(self.budget.left_s())
+
+	def tell(self, index, case, lines):
+		for name, value in [("spec", case.spec), *lines]:
+			self.report.line(f"{self.part.noun}.{index}.{name}", value)
+
+	def fail(self, index, where, case, failure):
+		self.tell(index, case, [("status", "fail"), ("error", failure.text[:MOST_TEXT])])
 		say(f"{where}: {failure.text}")
 		self.is_lost |= failure.code == EXIT_CUDA
 		if not self.code:
 			self.code = failure.code
 			self.last_words = f"{where}: {failure.text.splitlines()[0]}"
 
-	def figures(self, measurement):
+	def figures(self, measurement, remark=""):
 		summary = statistics.Summary(measurement.blocks, measurement.own, self.rule)
 		samples = statistics.thinned(summary.samples)
-		message = self.message(measurement, summary)
-		optional = [("message", message), ("own", summary.own), ("gap", summary.overrun or None), ("device", self.conditions.as_json())]
+		message = " ".join(filter(None, (self.message(measurement, summary), remark)))
+		optional = [("message", message), ("own", summary.own), ("gap", summary.overrun or None), ("device", measurement.conditions.as_json())]
 		return [("runs", summary.runs), ("mean", summary.mean), ("std", summary.std), ("err", summary.err), ("best", summary.best),
 			("worst", summary.worst), ("median", summary.median), ("low", summary.low), ("high", summary.high),
 			("constant", summary.constant), ("blocks", summary.blocks), ("repeated", measurement.repeated),
@@ -655,9 +684,13 @@ class Judge:
 			said.append(f"Empty kernels among its calls took {summary.disturbance / 1000:.1f} us longer than before it was loaded; that is not subtracted.")
 		return " ".join(said)
 
-	def comparison(self, ours, theirs):
-		found = statistics.compared(ours.blocks, theirs.blocks, self.rule)
-		return [("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
+	def comparison(self, theirs_alone, both, ours_alone):
+		in_turns = statistics.in_turns(*(measurement.values(self.rule) for measurement in both), self.rule)
+		apart = statistics.apart(ours_alone.values(self.rule), theirs_alone.values(self.rule), self.rule)
+		found = statistics.compared(in_turns, apart)
+		remark = f"The ratio is {in_turns} in turns and {apart} each by itself: the one slows the other down, or the machine has changed."
+		return [*self.figures(ours_alone if found.is_apart else both[0], "" if in_turns.agrees_with(apart) else remark),
+			("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
 
 
 # ---- the start ----
@@ -757,16 +790,17 @@ def judge(arguments, report, sides):
 		for side in sides:
 			if not side.is_null and null:
 				run.calibrate(side, null)
-		for side in sides:
+		first = [side for side in sides if side is not entry or not rival]
+		for side in first:
 			side.load()
 		run.look_at_inputs()
-		await_loaded(sides, rival, run.budget)
+		await_loaded(first, rival, run.budget)
+		return run.run(entry, null, rival)
 	except CaseFailed as failure:
 		report.line("error", failure.text[:MOST_TEXT])
 		report.line("check", "fail")
 		say(failure.text)
 		return failure.code
-	return run.run(entry, null, rival)
 
 
 def main(arguments):

@@ -4,7 +4,7 @@ Every failure of the other side ends the run: Stop has the exit code and a sente
 process this is. Exit codes are the contract with podium-run (docs/podium-run.md).
 """
 import os
-from time import perf_counter_ns
+from time import monotonic, perf_counter_ns
 
 import podium_area
 import podium_staging as staging
@@ -144,6 +144,19 @@ class Side:
 
 	def dismiss(self):
 		wire.dismiss(self._page)
+
+	def leave(self, limit_s):
+		"""Dismisses it. Whether its channel has ended in time: under podium-run that is when nothing of it is left."""
+		self.dismiss()
+		end = monotonic() + limit_s
+		while monotonic() < end:
+			try:
+				wire.receive(self._socket, max(0.0, end - monotonic()))
+			except wire.Gone:
+				return True
+			except WIRE_ERRORS:
+				continue
+		return False
 
 	# ---- a case ----
 

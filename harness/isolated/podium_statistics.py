@@ -5,6 +5,7 @@ of a case is the mean of its blocks, because blocks are independent of each othe
 known well enough is asked only after certain numbers of blocks, and more strictly before the last: who asks all the time
 stops at a lucky moment. docs/judge.md gives the reasons. All times are ns.
 """
+import copy
 import math
 
 # For whose mean a relative half-width is too much to ask: 0.4 us are enough, since from job to job the constant is off by 0.1 to
@@ -62,7 +63,7 @@ def center(values):
 RULES = {
 	"cuda": Rule(calls=13, looks=(6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76), pair_looks=(12, 16, 20, 26, 32, 38), most_s=60.0,
 		warm_calls=(8, 100), warm_s=0.05, bells=2, controls=3, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15),
-		wait_ns=50e6, empty_ns=600.0, calibrations=15, process=(200.0, 0.0008), open_before_ns=20_000.0, usual=center, center=center),
+		wait_ns=50e6, empty_ns=600.0, calibrations=60, process=(200.0, 0.0008), open_before_ns=20_000.0, usual=center, center=center),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
 	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, controls=0,
 		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), wait_ns=0.0, empty_ns=0.0, calibrations=0, process=(0.0, 0.0),
@@ -109,11 +110,16 @@ def t_quantile(level, freedom):
 	return high
 
 
+def standard_error(values):
+	"""Of their mean."""
+	return deviation(values) / math.sqrt(len(values))
+
+
 def half_width(values, level=0.95):
 	"""Of the interval for their mean; infinite for a single one."""
 	if len(values) < 2:
 		return math.inf
-	return t_quantile(level, len(values) - 1) * deviation(values) / math.sqrt(len(values))
+	return t_quantile(level, len(values) - 1) * standard_error(values)
 
 
 # ---- blocks ----
@@ -132,10 +138,9 @@ class Block:
 		self.controls = []                  # what the null's empty kernel costs now
 		self.slowed_by = 0                  # NVML's bits at its end
 
-	def constant(self, rule, most=math.inf, is_forgiven=False):
-		"""What is subtracted from a call. `most`: by most_constant(); `is_forgiven`: as if nobody had disturbed."""
-		disturbance = 0.0 if is_forgiven else self._beyond(self.control_over(), rule)
-		return min(most, self.plain_constant(rule) - disturbance)
+	def constant(self, rule, most=math.inf):
+		"""What is subtracted from a call. `most`: by most_constant()."""
+		return min(most, self.plain_constant(rule) - self._beyond(self.control_over(), rule))
 
 	def plain_constant(self, rule):
 		"""The same where nobody disturbs."""
@@ -194,14 +199,14 @@ class Block:
 		what its call cost is not what a call costs that does."""
 		return bool(self.bells) and call.touch_ns < median([null.touch_ns for null in self.null]) / 2
 
-	def samples(self, rule, most=math.inf, is_forgiven=False):
+	def samples(self, rule, most=math.inf):
 		"""What each call is charged."""
-		constant, overrun = self.constant(rule, most, is_forgiven), self.overrun(rule)
+		constant, overrun = self.constant(rule, most), self.overrun(rule)
 		bell = median(self.bells) if self.bells else 0.0
 		return [max(1.0, call.elapsed_ns - (bell if self.is_idle(call) else constant) + overrun) for call in self.calls]
 
-	def value(self, rule, most=math.inf, is_forgiven=False):
-		return rule.center(self.samples(rule, most, is_forgiven))
+	def value(self, rule, most=math.inf):
+		return rule.center(self.samples(rule, most))
 
 
 def most_constant(blocks, rule):
@@ -210,9 +215,9 @@ def most_constant(blocks, rule):
 	return min((block.plain_constant(rule) + block.noise(rule) for block in blocks if rule.controls), default=math.inf)
 
 
-def values_of(blocks, rule, is_forgiven=False):
+def values_of(blocks, rule):
 	most = most_constant(blocks, rule)
-	return [block.value(rule, most, is_forgiven) for block in blocks]
+	return [block.value(rule, most) for block in blocks]
 
 
 def _excess(ours, usual, rule):
@@ -273,7 +278,7 @@ class Summary:
 		units = values if len(values) > 1 else self.samples
 		self.mean = mean(values)
 		self.std = deviation(self.samples)
-		self.err = math.hypot(deviation(units) / math.sqrt(len(units)), process_error(self.mean, rule))
+		self.err = math.hypot(standard_error(units), process_error(self.mean, rule))
 		half = half_width(units)
 		half = math.hypot(half if math.isfinite(half) else self.std, 2 * process_error(self.mean, rule))
 		self.low, self.high = max(1.0, self.mean - half), self.mean + half
@@ -296,44 +301,64 @@ def thinned(samples, most=MOST_SAMPLES):
 # ---- comparisons ----
 
 
-def unseen(pairs, rule):
-	"""By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of pairs shows it."""
-	theirs = mean([theirs for _, theirs in pairs])
-	return 2 * process_error(theirs, rule) / theirs
+def unseen(rival, rule):
+	"""By how much two processes with the same submission differ, as a logarithm, with 95 %: no number of blocks shows it. `rival`: what
+	the other one takes."""
+	return 2 * process_error(rival, rule) / rival
 
 
 class Comparison:
-	"""How much longer the entry takes than the rival, from pairs of blocks with the same inputs."""
+	"""How much longer the entry takes than the rival: the logarithm of the ratio, half of its 95 % interval, its standard error."""
 
-	def __init__(self, pairs, rule):
-		logs = [math.log(ours / theirs) for ours, theirs in pairs]
-		middle, half = mean(logs), math.hypot(half_width(logs), unseen(pairs, rule))
+	def __init__(self, log, half, err, rival):
 		half = half if math.isfinite(half) else math.log(2)
-		self.ratio, self.low, self.high = math.exp(middle), math.exp(middle - half), math.exp(middle + half)
-		self.err = deviation(logs) / math.sqrt(len(logs))
-		self.rival = mean([theirs for _, theirs in pairs])
+		self.ratio, self.low, self.high = math.exp(log), math.exp(log - half), math.exp(log + half)
+		self.err, self.rival = err, rival
+
+	def agrees_with(self, other):
+		"""Whether one ratio can be meant."""
+		return self.low <= other.high and other.low <= self.high
+
+	def __str__(self):
+		return f"{self.ratio:.4f} ({self.low:.4f} to {self.high:.4f})"
 
 
-def compared(ours, theirs, rule):
-	"""The Comparison of the blocks of two. What is not subtracted in a block because somebody disturbed may be the doing of the other
-	one, who is not called meanwhile: the interval holds what the ratio would be if that were forgiven the one or the other."""
-	charged, forgiven = ([values_of(blocks, rule, is_forgiven) for blocks in (ours, theirs)] for is_forgiven in (False, True))
-	readings = [Comparison(list(zip(*both)), rule) for both in (charged, (forgiven[0], charged[1]), (charged[0], forgiven[1]))]
-	found = readings[0]
-	found.low, found.high = min(reading.low for reading in readings), max(reading.high for reading in readings)
+def logs_of(ours, theirs):
+	return [math.log(our / their) for our, their in zip(ours, theirs, strict=True)]
+
+
+def in_turns(ours, theirs, rule):
+	"""The Comparison of pairs of blocks with the same inputs."""
+	logs, rival = logs_of(ours, theirs), mean(theirs)
+	return Comparison(mean(logs), math.hypot(half_width(logs), unseen(rival, rule)), standard_error(logs), rival)
+
+
+def apart(ours, theirs, rule):
+	"""The Comparison of blocks of each by itself, as many as it took."""
+	rival = mean(theirs)
+	halves, errs = ([of(values) / mean(values) for values in (ours, theirs)] for of in (half_width, standard_error))
+	return Comparison(math.log(mean(ours) / rival), math.hypot(*halves, unseen(rival, rule)), math.hypot(*errs), rival)
+
+
+def compared(in_turns, apart):
+	"""What drifts meets both alike in turns; but then each can slow the other down, who is not called, and by itself it cannot. So the
+	ratio is the one nearer to 1, and its interval holds both: neither a drift nor a trick makes one faster."""
+	nearer = min((in_turns, apart), key=lambda one: abs(math.log(one.ratio)))
+	found = copy.copy(nearer)
+	found.low, found.high, found.is_apart = min(in_turns.low, apart.low), max(in_turns.high, apart.high), nearer is apart
 	return found
 
 
 ENOUGH_RATIO = 0.0025  # half-width of the log of the ratio
 
 
-def is_decided(pairs, rule):
+def is_decided(ours, theirs, rule):
 	"""Whether a comparison may end after these pairs: one is faster for sure, or they are the same within 0.25 %."""
-	if len(pairs) >= rule.pair_looks[-1]:
+	if len(ours) >= rule.pair_looks[-1]:
 		return True
-	level = level_at(rule.pair_looks, len(pairs))
+	level = level_at(rule.pair_looks, len(ours))
 	if level is None:
 		return False
-	logs = [math.log(ours / theirs) for ours, theirs in pairs]
+	logs = logs_of(ours, theirs)
 	half = half_width(logs, level)
-	return half <= ENOUGH_RATIO or abs(mean(logs)) > math.hypot(half, unseen(pairs, rule))
+	return half <= ENOUGH_RATIO or abs(mean(logs)) > math.hypot(half, unseen(mean(theirs), rule))

@@ -82,7 +82,7 @@ public:
 		}
 	}
 
-	std::uint32_t draw(const std::string &line, const char *purpose, std::uint64_t number) const
+	std::uint32_t draw(const std::string &line, const std::string &purpose, std::uint64_t number) const
 	{
 		std::string text = nonce_ + '\0' + purpose + '\0' + line + '\0' + std::to_string(number);
 		return static_cast<std::uint32_t>(SipHash(secret_, 0).hash(text) & 0x7fffffff);

@@ -149,6 +149,21 @@ public:
 		return std::nullopt;
 	}
 
+	/* Dismisses it. Whether its channel has ended in time: under podium-run that is when nothing of it is left. */
+	bool leave(std::int64_t limit_ns)
+	{
+		isolated_dismiss(call_.page);
+		for (auto began = std::chrono::steady_clock::now(); since(began) < static_cast<double>(limit_ns);) {
+			try {
+				mail_->receive(limit_ns - static_cast<std::int64_t>(since(began)));
+			} catch (const Broken &broken) {
+				if (broken.code == ISOLATED_GONE)
+					return true;
+			}
+		}
+		return false;
+	}
+
 	/* ---- memories ---- */
 
 	/* For the inputs of a case. What there was before is gone on this side. */

@@ -5,6 +5,7 @@ import ctypes
 import math
 import pathlib
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -124,6 +125,47 @@ def a_comparison_reports_the_ratio_with_its_interval():
 	check_figures(result.lines, "benchmark.0")
 	ratio, low, high, err, rival = (float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio", "ratio_low", "ratio_high", "ratio_err", "rival"))
 	assert 0 < low <= ratio <= high and err >= 0 and rival >= 1, (low, ratio, high, err, rival)
+
+
+# Notes when it was loaded and called, as the time.
+NOTING = """
+import time
+with open("noted", "a") as file:
+	file.write(f"loaded {time.monotonic()}\\n")
+def custom_kernel(data):
+	with open("noted", "a") as file:
+		file.write(f"called {time.monotonic()}\\n")
+	return sum(data)
+"""
+
+
+@test
+def a_comparison_measures_each_by_itself_and_both_in_turns():
+	with engine.match(ENGINE, "compare", COUNTS, {"reference.py": ADDS}, {"entry": NOTING, "rival": NOTING}, 60) as made:
+		ends_with(made.wait(60), 0)
+		noted = {name: [line.split() for line in (made.folder / name / "noted").read_text().splitlines()] for name in ("entry", "rival")}
+	loaded = {name: [float(at) for what, at in lines if what == "loaded"] for name, lines in noted.items()}
+	called = {name: [float(at) for what, at in lines if what == "called"] for name, lines in noted.items()}
+	equal([len(times) for times in loaded.values()], [1, 1])
+	before = [at for at in called["rival"] if at < loaded["entry"][0]]
+	behind = [at for at in called["entry"] if at > called["rival"][-1]]
+	together = [at for at in called["rival"] if at > called["entry"][0]]
+	least = CPU.looks[0] * CPU.calls
+	assert len(before) >= least and len(behind) >= least and len(together) >= 2 * statistics.LEAST_CALLS, (len(before), len(behind), len(together))
+
+
+@test
+def a_rival_that_does_not_end_when_it_is_dismissed_is_waited_for_so_long():
+	staying = """
+import os, time
+leave = os._exit
+os._exit = lambda code: time.sleep(60) or leave(code)
+def custom_kernel(data): return sum(data)
+"""
+	hurried = pathlib.Path(shutil.copytree(ENGINE, ENGINE / "hurried"))
+	(hurried / "judge.py").write_text((ENGINE / "judge.py").read_text().replace("LEAVE_S = 10.0", "LEAVE_S = 1.0"))
+	result = engine.judge(hurried, SUM, ADDS, "compare", COUNTS, rival=staying)
+	ends_with(result, 2, "The other submission's process did not end within 1 s of being dismissed.")
 
 
 @test
@@ -834,7 +876,7 @@ def measured(over_of_blocks):
 		return block_of([200e3] * 25, [150e3] * 25, quiet_ns=150e3, controls=[150e3 + over_ns] * 5)
 
 	trial.rule, trial.until, trial.block, trial.warm_up = CUDA, math.inf, block, lambda measurement: None
-	trial.judge = types.SimpleNamespace(conditions=types.SimpleNamespace(look=lambda: 0))
+	trial.conditions = types.SimpleNamespace(look=lambda: 0)
 	measurement = trial.measure(None)
 	disturbance_us = statistics.Summary(measurement.blocks, [], CUDA).disturbance / 1000
 	return len(measurement.blocks), measurement.repeated, disturbance_us, len(left)
@@ -930,38 +972,53 @@ def the_figures_of_a_case_come_from_its_blocks():
 
 @test
 def a_comparison_is_decided_by_the_ratio():
-	same = [(100e3, 100.1e3), (100.1e3, 100e3)] * 6
-	faster = [(90e3, 100e3), (91e3, 100e3)] * 6
-	loose = [(90e3, 100e3), (110e3, 100e3)] * 19
-	given = same, faster, loose[:12], faster[:10], loose
-	equal([statistics.is_decided(pairs, CUDA) for pairs in given], [True, True, False, False, True])
-	found = statistics.Comparison(faster, CUDA)
+	same = [100e3, 100.1e3] * 6, [100.1e3, 100e3] * 6
+	faster, loose = ([90e3, 91e3] * 6, [100e3] * 12), ([90e3, 110e3] * 19, [100e3] * 38)
+	given = same, faster, (loose[0][:12], loose[1][:12]), (faster[0][:10], faster[1][:10]), loose
+	equal([statistics.is_decided(*both, CUDA) for both in given], [True, True, False, False, True])
+	found = statistics.in_turns(*faster, CUDA)
 	assert 0.9 < found.ratio < 0.91 and found.high < 1 and found.low < found.ratio, vars(found)
-	found = statistics.Comparison(loose, CUDA)
+	found = statistics.in_turns(*loose, CUDA)
 	assert found.low < 1 < found.high
 
 
 @test
+def each_by_itself_compares_as_in_turns():
+	ours, theirs = [90e3, 91e3, 90.5e3] * 4, [100e3, 100.2e3] * 6
+	in_turns, apart = statistics.in_turns(ours, theirs, CUDA), statistics.apart(ours, theirs[:8], CUDA)
+	for name in ("ratio", "low", "high", "rival"):
+		assert abs(getattr(in_turns, name) / getattr(apart, name) - 1) < 2e-3, (vars(in_turns), vars(apart))
+	assert apart.low < apart.ratio < apart.high < 1 and apart.err > 0
+	single = statistics.apart(ours[:1], theirs[:1], CUDA)
+	assert abs(math.log(single.high / single.ratio) - math.log(2)) < 1e-9, vars(single)
+
+
+@test
 def who_disturbs_the_others_blocks_is_not_faster_for_it():
-	quiet, disturbed = {"quiet_ns": 150e3, "controls": [150e3] * 3}, {"quiet_ns": 150e3, "controls": [190e3] * 3}
-	calm = [block_of([250e3 + index] * 13, [150e3] * 13, **quiet) for index in range(12)]
-	hit = [block_of([290e3 + index] * 13, [190e3] * 13, **disturbed) for index in range(12)]
-	assert statistics.values_of(hit, CUDA)[0] > 1.3 * statistics.values_of(calm, CUDA)[0]
-	for ours, theirs in ((calm, hit), (hit, calm)):
-		found = statistics.compared(ours, theirs, CUDA)
-		assert found.low < 1 < found.high, vars(found)
-	slower = [block_of([270e3 + index] * 13, [150e3] * 13, **quiet) for index in range(12)]
-	found, plain = statistics.compared(calm, slower, CUDA), statistics.Comparison(list(zip(statistics.values_of(calm, CUDA), statistics.values_of(slower, CUDA))), CUDA)
-	equal((found.ratio, found.low, found.high), (plain.ratio, plain.low, plain.high))
-	assert found.high < 0.9, vars(found)
+	ours, theirs, disturbed = [100e3, 100.1e3] * 6, [99e3, 99.1e3] * 6, [1200e3, 1100e3] * 6
+	for in_turns, apart in (((ours, disturbed), (ours, theirs)), ((disturbed, theirs), (ours, theirs))):
+		in_turns, apart = statistics.in_turns(*in_turns, CUDA), statistics.apart(*apart, CUDA)
+		assert in_turns.high < 0.2 or in_turns.low > 5, vars(in_turns)
+		found = statistics.compared(in_turns, apart)
+		equal((found.ratio, found.err, found.rival, found.is_apart), (apart.ratio, apart.err, apart.rival, True))
+		assert found.low < 1 < found.high or apart.low > 1, vars(found)
+		assert (found.low, found.high) == (min(in_turns.low, apart.low), max(in_turns.high, apart.high))
+		assert not in_turns.agrees_with(apart) and not apart.agrees_with(in_turns)
+	# Of several cases, each of which is disturbed: what they say together is no faster than what the two are by themselves.
+	assert found.ratio > 1
+	agreed = statistics.in_turns(ours, [120e3, 120.1e3] * 6, CUDA), statistics.apart(ours, [120.3e3, 120.4e3] * 6, CUDA)
+	found = statistics.compared(*agreed)
+	equal((found.ratio, found.is_apart, found.high), (agreed[0].ratio, False, agreed[0].high))
+	assert agreed[0].agrees_with(agreed[1]) and found.high < 0.9, vars(found)
 
 
 @test
 def two_processes_differ_by_more_than_their_blocks_show():
-	nearly = [(15.15e3, 15e3), (15.16e3, 15e3)] * 8
-	same, on_cpu = statistics.Comparison(nearly, CUDA), statistics.Comparison(nearly, CPU)
+	nearly = [15.15e3, 15.16e3] * 8, [15e3] * 16
+	same, on_cpu = statistics.in_turns(*nearly, CUDA), statistics.in_turns(*nearly, CPU)
 	assert same.low < 1 < same.high and 1.01 < on_cpu.low, (vars(same), vars(on_cpu))
-	assert statistics.Comparison([(ours * 100, theirs * 100) for ours, theirs in nearly], CUDA).low > 1
+	assert statistics.in_turns(*([value * 100 for value in values] for values in nearly), CUDA).low > 1
+	assert statistics.apart(*nearly, CUDA).low < 1 < statistics.apart(*([value * 100 for value in values] for values in nearly), CUDA).low
 	summary = statistics.Summary([block_of([100e3] * 5, [10e3] * 5) for _ in range(4)], [], CUDA)
 	equal([round(figure) for figure in (summary.err, summary.high - summary.mean)], [213, 425])
 

@@ -68,17 +68,31 @@ inline void check_implementation(TestReporter &reporter, const input_t &data, co
 """
 # What it does is in the environment, so that it is compiled once.
 SUBMISSION = """#include "task.h"
+#include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <unistd.h>
 static const char *mode = getenv("MODE") ? getenv("MODE") : "";
 static bool is(const char *name) { return std::strcmp(mode, name) == 0; }
 struct Early { Early() { if (is("ends while it is loaded")) _exit(0); } } early;
+static void note(const char *what)
+{
+	timespec now;
+	std::FILE *file = std::fopen(mode + std::strlen("notes in "), "a");
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	std::fprintf(file, "%s %.9f\\n", what, double(now.tv_sec) + 1e-9 * double(now.tv_nsec));
+	std::fclose(file);
+}
+static bool does_note = std::strncmp(mode, "notes in ", 9) == 0;
+struct Loaded { Loaded() { if (does_note) note("loaded"); } } loaded;
 output_t custom_kernel(input_t data)
 {
 	static int calls;
 	calls++;
+	if (does_note)
+		note("called");
 	auto &[values, size, pieces, kind, text] = data;
 	output_t made;
 	for (float &value : values)
@@ -305,6 +319,19 @@ def a_comparison_says_how_the_two_compare():
 	low, ratio, high = (float(result.lines[f"benchmark.0.{name}"]) for name in ("ratio_low", "ratio", "ratio_high"))
 	assert low <= ratio <= high and float(result.lines["benchmark.0.rival"]) > 0, result.text
 	contains(result.lines, "benchmark.0.ratio_err")
+
+
+@test
+def a_comparison_measures_each_by_itself_and_both_in_turns():
+	files = {name: pathlib.Path(tempfile.mkdtemp(prefix="noted.", dir=WORK.path)) / name for name in ("entry", "rival")}
+	ends_with(judge("compare", submission=f"notes in {files['entry']}", rival=f"notes in {files['rival']}"), 0)
+	noted = {name: [line.split() for line in file.read_text().splitlines()] for name, file in files.items()}
+	loaded, called = ({name: [float(at) for what, at in lines if what == kind] for name, lines in noted.items()} for kind in ("loaded", "called"))
+	equal([len(times) for times in loaded.values()], [1, 1])
+	before, behind = [at for at in called["rival"] if at < loaded["entry"][0]], [at for at in called["entry"] if at > called["rival"][-1]]
+	together = [at for at in called["rival"] if at > called["entry"][0]]
+	least = 2 * 4 * 5  # calls of two cases
+	assert len(before) >= least and len(behind) >= least and len(together) >= least / 2, (len(before), len(behind), len(together))
 
 
 @test
@@ -554,11 +581,12 @@ int main()
 	}
 	Blocks others(blocks.rbegin(), blocks.rend()); others.back().controls.assign(others.back().controls.size(), 40000);
 	Values own = read_values(), values = values_of(blocks, rule);
-	Pairs pairs = pairs_of(values, values_of(others, rule));
-	Summary s(blocks, own, rule); Comparison c = compared(blocks, others, rule);
+	Values theirs = values_of(others, rule), fewer(theirs.begin(), theirs.begin() + (count + 1) / 2);
+	Comparison turns = in_turns(values, theirs, rule), alone = apart(values, fewer, rule), c = compared(turns, alone);
+	Summary s(blocks, own, rule);
 	for (double one : {s.mean_ns, s.std_ns, s.err_ns, s.low_ns, s.high_ns, s.median_ns, s.best_ns, s.worst_ns, s.constant_ns, s.overrun_ns, s.own_ns.value_or(-1),
-		double(s.runs), double(is_enough(values, rule)), double(is_decided(pairs, rule)), double(blocks[0].constant_moved(rule)), s.disturbance_ns, c.ratio, c.low, c.high, c.err,
-		c.rival_ns, mean(thinned(s.samples, 7)), t_quantile(0.99, count), t_quantile(0.95, 3)})
+		double(s.runs), double(is_enough(values, rule)), double(is_decided(values, theirs, rule)), double(blocks[0].constant_moved(rule)), s.disturbance_ns, c.ratio, c.low, c.high, c.err,
+		c.rival_ns, turns.low, turns.high, turns.err, alone.low, alone.high, alone.err, double(c.is_apart), double(turns.agrees_with(alone)), mean(thinned(s.samples, 7)), t_quantile(0.99, count), t_quantile(0.95, 3)})
 		std::printf("%.17g\n", one);
 }
 """
@@ -602,11 +630,13 @@ def expected_figures(kind, blocks, own):
 	values = statistics.values_of(blocks, rule)
 	others = [copy.copy(block) for block in blocks[::-1]]
 	others[-1].controls = [40_000.0] * len(others[-1].controls)
-	pairs = list(zip(values, statistics.values_of(others, rule)))
-	compared = statistics.compared(blocks, others, rule)
+	theirs = statistics.values_of(others, rule)
+	turns, alone = statistics.in_turns(values, theirs, rule), statistics.apart(values, theirs[:(len(theirs) + 1) // 2], rule)
+	compared = statistics.compared(turns, alone)
 	return [summary.mean, summary.std, summary.err, summary.low, summary.high, summary.median, summary.best, summary.worst, summary.constant,
-		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(pairs, rule),
+		summary.overrun, -1 if summary.own is None else summary.own, summary.runs, statistics.is_enough(values, rule), statistics.is_decided(values, theirs, rule),
 		blocks[0].constant_moved(rule), summary.disturbance, compared.ratio, compared.low, compared.high, compared.err, compared.rival,
+		turns.low, turns.high, turns.err, alone.low, alone.high, alone.err, compared.is_apart, turns.agrees_with(alone),
 		statistics.mean(statistics.thinned(summary.samples, 7)), statistics.t_quantile(0.99, len(blocks)), statistics.t_quantile(0.95, 3)]
 
 

@@ -198,6 +198,7 @@ static struct process program(struct run *run, const struct evaluation *evaluati
 		.arguments = command(run, evaluation, who), .environment = environment(run, evaluation, who),
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000, .zygote = run->zygote,
 		.is_trusted = who == PROGRAM_JUDGE || who == PROGRAM_NULL,
+		.holds_channel = who == PROGRAM_RIVAL, /* which must be gone before the submission is measured by itself */
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
 	};
 	if (who == PROGRAM_JUDGE)

@@ -30,6 +30,7 @@ struct running {
 	uint64_t told_bytes; /* and how much it had printed then */
 	bool over;       /* it has ended, or is to be ended */
 	bool is_gone;    /* and nothing of it is left */
+	int held;        /* its end of its channel, until then; -1: it alone has that */
 };
 
 /* Programs that run together. The first leads. */
@@ -313,15 +314,19 @@ static int make_channels(struct channels *channels, size_t count, struct error *
 	return 0;
 }
 
-/* What a program got of the channels nobody else holds afterwards. */
+/* What a program got of the channels nobody else holds afterwards, but for the ends that are held for some. */
 static int begin_all(struct group *group, struct error *error)
 {
 	cleanup_channels struct channels channels = {0};
 	int rc = make_channels(&channels, group->count - 1, error);
 	if (!rc)
 		rc = begin(group, 0, channels.to, channels.count, error);
-	for (size_t i = 1; !rc && i < group->count; i++)
+	for (size_t i = 1; !rc && i < group->count; i++) {
+		struct running *running = &group->members[i];
 		rc = begin(group, i, &channels.of[i - 1], 1, error);
+		if (running->process->holds_channel)
+			running->held = steal_fd(&channels.of[i - 1]);
+	}
 	return rc;
 }
 
@@ -340,6 +345,8 @@ static void clear_away(struct group *group, struct running *running)
 	note_peak(running, sandbox_end(&running->sandbox));
 	running->result->program = 0;
 	running->is_gone = true;
+	scope_close(&running->held);
+	running->held = -1;
 }
 
 static void clear_followers(struct group *group)
@@ -418,7 +425,7 @@ int process_run_all(const struct process *processes, struct process_result *resu
 	struct group group = { .count = count, .last_ms = INT64_MAX, .kills = memory_kills() };
 	memset(results, 0, count * sizeof *results);
 	for (size_t i = 0; i < count; i++)
-		group.members[i] = (struct running){ .process = &processes[i], .result = &results[i], .sandbox = sandbox_none, .child = child_none };
+		group.members[i] = (struct running){ .process = &processes[i], .result = &results[i], .sandbox = sandbox_none, .child = child_none, .held = -1 };
 	cleanup_fd int exits = group.exits = watch_children();
 	if (exits < 0)
 		return fail(error, ERROR_SYSTEM, "The kernel does not say when a process ends: %s.", strerror(errno));

@@ -48,6 +48,7 @@ struct process {
 	bool (*on_output)(void *onlooker, const struct process_result *result);
 	void *onlooker;
 	bool is_trusted;                /* nothing of a submission runs in it, and no submission may look into it */
+	bool holds_channel;             /* not of the first: its channel ends when nothing of it is left, and not when it closes it */
 	int loss_code;                  /* of the first of several: the exit code by which it says that another has ended; 0: none */
 };
 
@@ -86,7 +87,8 @@ int process_run(const struct process *process, struct process_result *result, st
 /* The same for several programs at the same time, each in a sandbox of its own. The first leads: all of them end when it has
  * ended, and its limit of time and its watcher count for all. It alone may have a result pipe. A channel leads from it to each of the
  * others, a connected pair of sockets (SOCK_SEQPACKET): they have theirs as descriptor 3, and it has those to them, in their order, behind
- * its result pipe. Nobody else holds one, so an end shows on the other side.
+ * its result pipe. Nobody else holds one, so an end shows on the other side; where holds_channel says so, only when all that ran in the
+ * other's sandbox has been killed.
  *
  * Each of the others may end before: then all that runs in its sandbox is killed, and the first finds out by the channel. Where it ends with
  * its `loss_code`, the others are given some seconds to end as well, so that it can be told how the one that has gone ended. */

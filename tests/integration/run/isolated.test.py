@@ -583,6 +583,14 @@ def two_submissions_are_compared():
 
 
 @test
+def a_submission_is_measured_by_itself_only_when_nothing_of_its_rival_is_left():
+	leaving = "import os, time\nif os.fork() == 0:\n    os.close(3)\n    time.sleep(600)\n" + KERNEL
+	equal(one().judge(mode="compare", rival=leaving).verdict, "passed")
+	silent = "import os, time\ndef stay(code):\n    os.close(3)\n    time.sleep(600)\nos._exit = stay\n" + KERNEL
+	expect("internal error", "did not end within 10 s of being dismissed", mode="compare", rival=silent, runners=[one()])
+
+
+@test
 def a_rival_that_fails_is_not_the_submissions_fault():
 	for rival in ("import os\ndef custom_kernel(data):\n    os._exit(1)\n", "raise ValueError\n", "def custom_kernel(data): return -1\n"):
 		expect("internal error", mode="compare", rival=rival, runners=[one()])
