@@ -79,7 +79,7 @@ inline double least(Values values)
 }
 
 constexpr double no_limit = std::numeric_limits<double>::infinity(), not_looked_at = no_limit;
-inline const Rule cuda_rule = {13, {6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76}, {12, 16, 20, 26, 32, 38}, 60, 8, 100, 0.05, 2, 50e6, 20'000, 0.15, 600, 60,
+inline const Rule cuda_rule = {13, {6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76}, {12, 16, 20, 26, 32, 38}, 60, 8, 100, 0.05, 2, 50e6, 20'000, 0.15, 600, 40,
 	200, 0.0008, 20'000, 3,
 	3000, 2000, 500, 0.03, center, center};
 /* For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen. */
@@ -150,18 +150,21 @@ inline double half_width(const Values &values, double level = 0.95)
 struct Timed {
 	double elapsed_ns, touch_ns = 0, take_ns = 0;
 	double head_ns = 0; /* how long the GPU was at the judge's own work before */
+	double rest_ns = 0; /* until nobody else wanted a turn on the GPU any more */
 	bool is_after = false; /* one of the null: it came right behind the submission's with the same input, not before */
 };
 
 using Calls = std::vector<Timed>;
 
-inline Values elapsed_of(const Calls &calls)
+inline Values figures_of(const Calls &calls, double Timed::*figure)
 {
 	Values made;
 	for (const Timed &call : calls)
-		made.push_back(call.elapsed_ns);
+		made.push_back(call.*figure);
 	return made;
 }
+
+inline Values elapsed_of(const Calls &calls) { return figures_of(calls, &Timed::elapsed_ns); }
 
 /* Calls of one case in a row, the null contestant's between them. */
 struct Block {
@@ -215,18 +218,15 @@ struct Block {
 	/* What the contestant kept the device busy with before and after its calls, per call; 0 within noise. */
 	double overrun(const Rule &rule) const
 	{
-		return excess(takes_of(calls), takes_of(null), rule) +
-			std::max(excess(heads_of(calls), heads_of(null), rule), excess(heads, null_heads, rule));
+		return excess(takes_of(calls), takes_of(null), rule) + excess(figures_of(calls, &Timed::rest_ns), figures_of(null, &Timed::rest_ns), rule) +
+			std::max(excess(figures_of(calls, &Timed::head_ns), figures_of(null, &Timed::head_ns), rule), excess(heads, null_heads, rule));
 	}
 
 	/* Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and what
 	 * its call cost is not what a call costs that does. */
 	bool is_idle(const Timed &call) const
 	{
-		Values touches;
-		for (const Timed &one : null)
-			touches.push_back(one.touch_ns);
-		return !bells.empty() && call.touch_ns < median(touches) / 2;
+		return !bells.empty() && call.touch_ns < median(figures_of(null, &Timed::touch_ns)) / 2;
 	}
 
 	/* What each call is charged. */
@@ -264,14 +264,6 @@ private:
 		Values made;
 		for (const Timed &call : calls)
 			made.push_back(call.touch_ns + call.take_ns);
-		return made;
-	}
-
-	static Values heads_of(const Calls &calls)
-	{
-		Values made;
-		for (const Timed &call : calls)
-			made.push_back(call.head_ns);
 		return made;
 	}
 

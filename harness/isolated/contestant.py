@@ -17,7 +17,7 @@ import os
 import select
 import sys
 import types
-from time import perf_counter_ns
+from time import monotonic, perf_counter_ns
 
 import podium_area
 import podium_tensors
@@ -27,7 +27,8 @@ from podium_words import accuse
 
 SOCKET = 3
 WAIT_S = 3600.0          # for the judge, who makes inputs meanwhile; it ends us when it ends
-LOOK_S = 0.0005          # as long as both a call and a frame may come
+# As long as both a call and a frame may come: between two looks, for so long after a call, and later.
+LOOK_S, QUICK_S, LATER_LOOK_S = 0.00005, 0.05, 0.005
 MOST_TEXT_BYTES = 32768
 OWN_CALLS = 8            # of a case are measured by CUDA events: calls that do not count, because events cost time themselves
 KEPT_BY_JUDGE = ("reference", "reference_code")
@@ -341,10 +342,10 @@ class Contestant:
 
 	def await_load(self):
 		"""Until the submission may be loaded, the judge finds out what a call costs in this very process."""
-		seen = wire.armed(self.page)
-		while not select.select([SOCKET], [], [], LOOK_S)[0]:
+		seen, latest = wire.armed(self.page), 0.0
+		while not select.select([SOCKET], [], [], LOOK_S if monotonic() < latest + QUICK_S else LATER_LOOK_S)[0]:
 			if wire.armed(self.page) != seen:
-				seen = wire.armed(self.page)
+				seen, latest = wire.armed(self.page), monotonic()
 				self.calibrate(wire.wait_for_call(self.page, SOCKET))
 		if wire.receive(SOCKET, WAIT_S, True)[0] != wire.LOAD:
 			sys.exit("contestant.py: the judge sent something else than what is due.")

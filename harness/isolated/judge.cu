@@ -514,11 +514,20 @@ private:
 				fail(side);
 			} else if (side.has_outputs()) {
 				output_t output = side.output<output_t>(input, &called->timed.take_ns);
+				if (device_)
+					called->timed.rest_ns = rest(side, called->timed);
 				if (!side.is_null())
 					check(side, input, output, message);
 			}
 		});
 		return called;
+	}
+
+	double rest(const Side &side, const Timed &timed)
+	{
+		if (side.is_null())
+			device_->note_switch(timed.touch_ns);
+		return device_->rest();
 	}
 
 	/* Behind a call of the null as long as behind one of the submission's: what follows shows what that left on the device, and

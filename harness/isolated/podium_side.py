@@ -23,12 +23,6 @@ AHEAD_NS = 400_000     # in which a GPU certainly goes from the judge to a conte
 MOST_OUTPUT_SHARE = 0.25  # of the memory that is free
 
 
-def wait_ns(duration):
-	end = perf_counter_ns() + duration
-	while perf_counter_ns() < end:
-		pass
-
-
 class Stop(Exception):
 	"""The end of the run."""
 
@@ -60,8 +54,9 @@ class Taken:
 		self.snapshot = snapshot
 		self.is_after = False  # of a call of the null: it came right behind the submission's
 		self.is_steady = True  # the outputs have the form of those of the call before
-		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot.
-		self.head_ns = self.touch_ns = self.take_ns = 0.0
+		# What the judge's own work took on the device: what it enqueued before, the least that there is after, the snapshot; and
+		# until nobody else wanted a turn any more.
+		self.head_ns = self.touch_ns = self.take_ns = self.rest_ns = 0.0
 
 
 class Side:
@@ -347,7 +342,7 @@ class Side:
 		self._arm()
 		with wire.Pinned(self._cpus[0]):
 			if device.is_cuda:
-				wait_ns(AHEAD_NS)
+				staging.wait_ns(AHEAD_NS)
 			image.complete_on_host(self.area, slot)
 			self._try(wire.ring, call)
 		return events
@@ -387,6 +382,9 @@ class Side:
 		taken = Taken(call, snapshot)
 		taken.touch_ns, taken.take_ns = float(touched - began), float(perf_counter_ns() - touched)
 		taken.head_ns = events[0].elapsed_time(events[1]) * 1e6 if events[0] else 0.0
+		if self.is_null and device.is_cuda:
+			device.note_switch(taken.touch_ns)
+		taken.rest_ns = device.rest()
 		if spec is not expected:
 			taken.is_steady = False
 			self._note_change()

@@ -8,9 +8,11 @@ before and taken away after.
 
 Slots are in reach of the contestant at all times; what is read of them is read once.
 """
+import collections
 import ctypes
 import os
 import random
+from time import perf_counter_ns
 
 import podium_tree as tree
 import podium_wire as wire
@@ -23,6 +25,14 @@ LARGE_BYTES = 64 << 20     # a slot on the CPU device of which there are fewer
 ALIGNMENT = 256
 RANDOM_PROBES = 3
 BUSY_CYCLES = 500_000      # some 250 us, in which Python enqueues a dozen operations
+REST_NS, MOST_REST_NS = 50_000, 20_000_000  # for which the GPU is left alone behind a call: at a time, and until it is the judge's
+KNOWN_SWITCHES = 25
+
+
+def wait_ns(duration):
+	end = perf_counter_ns() + duration
+	while perf_counter_ns() < end:
+		pass
 
 
 class TooLarge(Exception):
@@ -42,6 +52,7 @@ class Device:
 		self.cache_bytes = self._find_cache() if self.is_cuda else 0
 		self.head, self.head_value = wire.head_make() if self.is_cuda else None, 0
 		self._touched = tensors.torch.zeros(1, device=tensors.device) if self.is_cuda else None
+		self._switches = collections.deque(maxlen=KNOWN_SWITCHES)
 
 	def _find_cache(self):
 		properties = self.tensors.torch.cuda.get_device_properties(0)
@@ -93,6 +104,25 @@ class Device:
 		if self.is_cuda:
 			self._touched.add_(1)
 			self.synchronize()
+
+	def note_switch(self, touch_ns):
+		"""What a touch took behind a contestant that has had its turn and wants no other."""
+		self._switches.append(touch_ns)
+
+	def rest(self):
+		"""Leaves the GPU alone for a moment, as often as somebody else has a turn meanwhile: what is left over of a call's work, because it
+		was interrupted, is done by then. How long that took, ns; 0 as long as it is not known what a switch takes."""
+		if len(self._switches) < KNOWN_SWITCHES // 2:
+			return 0.0
+		switched_ns = sorted(self._switches)[len(self._switches) // 2] / 2
+		began = perf_counter_ns()
+		while True:
+			wait_ns(REST_NS)
+			touching = perf_counter_ns()
+			self.touch()
+			ended = perf_counter_ns()
+			if ended - touching < switched_ns or ended - began > MOST_REST_NS:
+				return float(ended - began)
 
 	def _generator(self, device):
 		if device.type not in self._generators:

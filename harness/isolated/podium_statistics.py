@@ -63,7 +63,7 @@ def center(values):
 RULES = {
 	"cuda": Rule(calls=13, looks=(6, 7, 8, 10, 12, 16, 20, 26, 34, 46, 60, 76), pair_looks=(12, 16, 20, 26, 32, 38), most_s=60.0,
 		warm_calls=(8, 100), warm_s=0.05, bells=2, controls=3, disturbance_ns=(3000.0, 2000.0), moved=(500.0, 0.03), overrun=(20_000.0, 0.15),
-		wait_ns=50e6, empty_ns=600.0, calibrations=60, process=(200.0, 0.0008), open_before_ns=20_000.0, usual=center, center=center),
+		wait_ns=50e6, empty_ns=600.0, calibrations=40, process=(200.0, 0.0008), open_before_ns=20_000.0, usual=center, center=center),
 	# For trying things out: a case ends within seconds. Who works on after its call does so on another core, unseen.
 	"cpu": Rule(calls=5, looks=(4,), pair_looks=(2, 4), most_s=2.0, warm_calls=(1, 1), warm_s=0.0, bells=0, controls=0,
 		disturbance_ns=(0.0, 0.0), moved=(5000.0, 0.5), overrun=(None, None), wait_ns=0.0, empty_ns=0.0, calibrations=0, process=(0.0, 0.0),
@@ -126,7 +126,7 @@ def half_width(values, level=0.95):
 
 
 class Block:
-	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, head_ns, touch_ns and take_ns; the
+	"""Calls of one case in a row, the null contestant's between them. Calls have elapsed_ns, head_ns, touch_ns, take_ns and rest_ns; the
 	null's have is_after: whether they came right behind the submission's with the same input, or before."""
 
 	def __init__(self, delta_ns=0.0, quiet_ns=0.0):
@@ -191,8 +191,8 @@ class Block:
 		if rule.overrun_ns is None:
 			return 0.0
 		takes = [call.touch_ns + call.take_ns for call in self.calls], [call.touch_ns + call.take_ns for call in self.null]
-		before = [call.head_ns for call in self.calls], [call.head_ns for call in self.null]
-		return _excess(*takes, rule) + max(_excess(*before, rule), _excess(self.heads, self.null_heads, rule))
+		rests, before = ([[getattr(call, name) for call in calls] for calls in (self.calls, self.null)] for name in ("rest_ns", "head_ns"))
+		return _excess(*takes, rule) + _excess(*rests, rule) + max(_excess(*before, rule), _excess(self.heads, self.null_heads, rule))
 
 	def is_idle(self, call):
 		"""Whether the device was still the judge's when this call had ended: the contestant has not computed on it, and

@@ -755,8 +755,9 @@ def poison_is_nan_or_no_bool_and_changes():
 # ---- statistics ----
 
 class FakeCall:
-	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3, is_after=False):
+	def __init__(self, elapsed_ns, touch_ns=150e3, take_ns=30e3, head_ns=70e3, is_after=False, rest_ns=60e3):
 		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, is_after
+		self.rest_ns = rest_ns
 
 
 def block_of(calls, null, **more):
@@ -968,6 +969,42 @@ def the_figures_of_a_case_come_from_its_blocks():
 	assert summary.low < 98e3 and summary.high > 102e3
 	equal(len(statistics.thinned(list(range(10000)))), 4000)
 	equal(statistics.thinned([1, 2]), [1, 2])
+
+
+@test
+def what_is_left_over_of_a_call_is_waited_for_and_charged():
+	device, left, slept = staging.Device(None), [], []
+
+	def touch():
+		took_ns = left.pop(0)
+		slept.append(took_ns)
+		staging.wait_ns(took_ns)
+
+	device.touch = touch
+	equal((device.rest(), slept), (0.0, []))
+	for _ in range(staging.KNOWN_SWITCHES):
+		device.note_switch(2e6)
+	# The device is the judge's at the third look; in between somebody worked.
+	left[:] = [30e6, 1.5e6, 1e3, 1e3]
+	with_most = staging.MOST_REST_NS
+	try:
+		staging.MOST_REST_NS = 60e6
+		rested = device.rest()
+	finally:
+		staging.MOST_REST_NS = with_most
+	equal(slept, [30e6, 1.5e6, 1e3])
+	assert rested > 31.5e6 + 3 * staging.REST_NS, rested
+	slept.clear()
+	left[:] = [15e6, 15e6, 15e6]  # who works on and on is not waited for any more
+	device.rest()
+	equal(slept, [15e6, 15e6])
+
+	block = block_of([100e3] * 13, [10e3] * 13)
+	equal(block.overrun(CUDA), 0.0)
+	for call in block.calls:
+		call.rest_ns += 500e3
+	equal(block.overrun(CUDA), 500e3)
+	equal(block.value(CUDA), 590e3 + CUDA.empty_ns)
 
 
 @test

@@ -567,8 +567,8 @@ CALCULATE = r"""
 #include <iostream>
 using namespace podium;
 static Values read_values() { std::size_t n; std::cin >> n; Values made(n); for (double &one : made) std::cin >> one; return made; }
-static Calls read_calls() { Values a = read_values(), b = read_values(), c = read_values(), d = read_values(), e = read_values(); Calls made;
-	for (std::size_t i = 0; i < a.size(); i++) { made.push_back({a[i], b[i], c[i], d[i], e[i] != 0}); }
+static Calls read_calls() { Values a = read_values(), b = read_values(), c = read_values(), d = read_values(), e = read_values(), f = read_values(); Calls made;
+	for (std::size_t i = 0; i < a.size(); i++) { made.push_back({a[i], b[i], c[i], d[i], e[i], f[i] != 0}); }
 	return made; }
 int main()
 {
@@ -593,18 +593,19 @@ int main()
 
 
 class Call:
-	def __init__(self, elapsed_ns, touch_ns, take_ns, head_ns, is_after=False):
-		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, is_after
+	def __init__(self, elapsed_ns, touch_ns, take_ns, head_ns, rest_ns, is_after=False):
+		self.elapsed_ns, self.touch_ns, self.take_ns, self.head_ns, self.rest_ns, self.is_after = elapsed_ns, touch_ns, take_ns, head_ns, rest_ns, is_after
 
 
 def made_up_block(chance, calls, has_gpu, is_idle, over):
 	block, switch = statistics.Block(*((chance.gauss(0, 800), 19_000.0) if has_gpu else ())), 150_000 if has_gpu else 0
 	for index in range(calls):
 		touch = (0.2 if is_idle and index % 2 else 1) * switch + chance.random() * 100
-		block.calls.append(Call(chance.gauss(60_000, 5_000), touch, chance.gauss(20_000, 500) + over, chance.gauss(70_000, 300) + 2 * over))
+		block.calls.append(Call(chance.gauss(60_000, 5_000), touch, chance.gauss(20_000, 500) + over, chance.gauss(70_000, 300) + 2 * over,
+			chance.gauss(60_000, 300) + over * (index % 3)))
 		is_after = chance.random() < 0.5
 		block.null.append(Call(chance.gauss(20_000, 900) + is_after * min(over, 4_000), switch + chance.random() * 100, chance.gauss(20_000, 500),
-			chance.gauss(70_000, 300), is_after))
+			chance.gauss(70_000, 300), chance.gauss(60_000, 300), is_after))
 		block.heads.append(chance.gauss(70_000, 300) + 3 * over)
 		block.null_heads.append(chance.gauss(70_000, 300))
 	block.controls = [chance.gauss(19_000, 100) + min(over, 8_000) for _ in range(5 if has_gpu else 0)]
@@ -617,7 +618,7 @@ def as_input(kind, blocks, own):
 		return " ".join([str(len(values)), *(repr(value + 0) for value in values)])
 
 	def calls(these):
-		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns", "head_ns", "is_after"))
+		return "\n".join(listed([getattr(call, name) for call in these]) for name in ("elapsed_ns", "touch_ns", "take_ns", "head_ns", "rest_ns", "is_after"))
 	parts = [f"{kind} {len(blocks)}"]
 	for block in blocks:
 		parts += [f"{block.delta_ns!r} {block.quiet_ns!r}", listed(block.controls), calls(block.calls), calls(block.null), listed(block.heads), listed(block.null_heads), listed(block.bells)]
