@@ -8,12 +8,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <numbers>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -432,13 +430,6 @@ struct Comparison {
 
 	/* Whether one ratio can be meant. */
 	bool agrees_with(const Comparison &other) const { return low <= other.high && other.low <= high; }
-
-	std::string text() const
-	{
-		char text[80];
-		std::snprintf(text, sizeof text, "%.4f (%.4f to %.4f)", ratio, low, high);
-		return text;
-	}
 };
 
 /* Of pairs of blocks with the same inputs. */

@@ -627,8 +627,10 @@ class Judge:
 		steps = [(self.rival,), (entry, self.rival), (entry,)]
 		found = {case: [] for case in self.part.cases}
 		for step, sides in enumerate(steps):
-			if entry in sides:
-				self.load(entry) if self.rival in sides else self.see_off_rival()
+			if step == 1:
+				self.load(entry)
+			elif step == 2:
+				self.see_off_rival()
 			for index, case in enumerate(self.part.cases):
 				if len(found[case]) < step:
 					continue
@@ -685,10 +687,12 @@ class Judge:
 		return " ".join(said)
 
 	def comparison(self, theirs_alone, both, ours_alone):
-		in_turns = statistics.in_turns(*(measurement.values(self.rule) for measurement in both), self.rule)
-		apart = statistics.apart(ours_alone.values(self.rule), theirs_alone.values(self.rule), self.rule)
+		turns, alone = ([measurement.values(self.rule) for measurement in pair] for pair in (both, (ours_alone, theirs_alone)))
+		in_turns, apart = statistics.in_turns(*turns, self.rule), statistics.apart(*alone, self.rule)
 		found = statistics.compared(in_turns, apart)
-		remark = f"The ratio is {in_turns} in turns and {apart} each by itself: the one slows the other down, or the machine has changed."
+		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself) for beside, by_itself in zip(turns, alone))
+		remark = (f"In turns the submission took {ours:.3f} times as long as by itself, the other one {theirs:.3f} times: "
+			"the one slows the other down, or the machine has changed.")
 		return [*self.figures(ours_alone if found.is_apart else both[0], "" if in_turns.agrees_with(apart) else remark),
 			("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
 

@@ -319,9 +319,6 @@ class Comparison:
 		"""Whether one ratio can be meant."""
 		return self.low <= other.high and other.low <= self.high
 
-	def __str__(self):
-		return f"{self.ratio:.4f} ({self.low:.4f} to {self.high:.4f})"
-
 
 def logs_of(ours, theirs):
 	return [math.log(our / their) for our, their in zip(ours, theirs, strict=True)]

@@ -1064,6 +1064,23 @@ def who_disturbs_the_others_blocks_is_not_faster_for_it():
 
 
 @test
+def a_comparison_says_who_was_slowed_down():
+	def measured(us):
+		return types.SimpleNamespace(values=lambda rule: [us * 1e3, us * 1e3 + 10] * 6, us=us)
+
+	def compared(*all_us):
+		theirs_alone, ours, theirs, ours_alone = map(measured, all_us)
+		return dict(run.comparison(theirs_alone, (ours, theirs), ours_alone))
+
+	run = judge_module.Judge.__new__(judge_module.Judge)
+	run.rule, run.figures = CUDA, lambda measurement, remark: [("figures", measurement.us), ("message", remark)]
+	plain, disturbed = compared(100, 90, 100, 90.2), compared(100, 91, 150, 90)
+	equal((plain["figures"], plain["message"], round(plain["ratio"], 3), plain["ratio_high"] < 1), (90.2, "", 0.902, True))
+	equal((disturbed["figures"], round(disturbed["ratio"], 3), round(disturbed["rival"])), (90, 0.9, 100005))
+	contains(disturbed["message"], "In turns the submission took 1.011 times as long as by itself, the other one 1.500 times: ")
+
+
+@test
 def two_processes_differ_by_more_than_their_blocks_show():
 	nearly = [15.15e3, 15.16e3] * 8, [15e3] * 16
 	same, on_cpu = statistics.in_turns(*nearly, CUDA), statistics.in_turns(*nearly, CPU)
