@@ -835,8 +835,8 @@ private:
 		Values ours_alone = values_of(duel.ours_alone.blocks, rule_), theirs_alone = values_of(duel.theirs_alone.blocks, rule_);
 		Comparison turns = in_turns(ours, theirs, rule_), alone = apart(ours_alone, theirs_alone, rule_), found = compared(turns, alone);
 		char remark[200];
-		std::snprintf(remark, sizeof remark, "In turns the submission took %.3f times as long as by itself, the other one %.3f times: "
-			"the one slows the other down, or the machine has changed.", mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
+		std::snprintf(remark, sizeof remark, "In turns the first of the two took %.3f times as long as by itself, the second %.3f times: "
+			"one slows the other down, or the machine has changed.", mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
 		write_figures(key, found.is_apart ? duel.ours_alone : duel.ours, turns.agrees_with(alone) ? "" : remark);
 		report_.line(key + "rival", found.rival_ns);
 		report_.line(key + "ratio", found.ratio);

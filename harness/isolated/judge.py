@@ -691,8 +691,8 @@ class Judge:
 		in_turns, apart = statistics.in_turns(*turns, self.rule), statistics.apart(*alone, self.rule)
 		found = statistics.compared(in_turns, apart)
 		ours, theirs = (statistics.mean(beside) / statistics.mean(by_itself) for beside, by_itself in zip(turns, alone))
-		remark = (f"In turns the submission took {ours:.3f} times as long as by itself, the other one {theirs:.3f} times: "
-			"the one slows the other down, or the machine has changed.")
+		remark = (f"In turns the first of the two took {ours:.3f} times as long as by itself, the second {theirs:.3f} times: "
+			"one slows the other down, or the machine has changed.")
 		return [*self.figures(ours_alone if found.is_apart else both[0], "" if in_turns.agrees_with(apart) else remark),
 			("rival", found.rival), ("ratio", found.ratio), ("ratio_low", found.low), ("ratio_high", found.high), ("ratio_err", found.err)]
 

@@ -1077,7 +1077,7 @@ def a_comparison_says_who_was_slowed_down():
 	plain, disturbed = compared(100, 90, 100, 90.2), compared(100, 91, 150, 90)
 	equal((plain["figures"], plain["message"], round(plain["ratio"], 3), plain["ratio_high"] < 1), (90.2, "", 0.902, True))
 	equal((disturbed["figures"], round(disturbed["ratio"], 3), round(disturbed["rival"])), (90, 0.9, 100005))
-	contains(disturbed["message"], "In turns the submission took 1.011 times as long as by itself, the other one 1.500 times: ")
+	contains(disturbed["message"], "In turns the first of the two took 1.011 times as long as by itself, the second 1.500 times: ")
 
 
 @test
