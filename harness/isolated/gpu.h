@@ -3,6 +3,7 @@
 #ifndef PODIUM_ISOLATED_GPU_H
 #define PODIUM_ISOLATED_GPU_H
 
+#include "blocks.h"
 #include "native.h"
 
 #include <cuda_runtime.h>
@@ -14,9 +15,13 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace podium {
+
+inline double ns_since(std::chrono::steady_clock::time_point began)
+{
+	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began).count();
+}
 
 /* The judge's own GPU work fails: the GPU is lost. */
 struct GpuLost : std::runtime_error {
@@ -173,9 +178,7 @@ public:
 	{
 		if (switches_.size() < known_switches / 2)
 			return 0;
-		std::vector<double> sorted = switches_;
-		std::sort(sorted.begin(), sorted.end());
-		double switched_ns = sorted[sorted.size() / 2] / 2;
+		double switched_ns = median(switches_) / 2;
 		for (auto began = Clock::now();;) {
 			for (auto resting = Clock::now(); ns_since(resting) < rest_ns;)
 				;
@@ -225,14 +228,13 @@ private:
 	}
 
 	using Clock = std::chrono::steady_clock;
-	static double ns_since(Clock::time_point began) { return std::chrono::duration<double, std::nano>(Clock::now() - began).count(); }
 
 	/* For how long the GPU is left alone behind a call: at a time, and until it is the judge's. */
 	static constexpr double rest_ns = 50'000, most_rest_ns = 20'000'000;
 	static constexpr std::size_t known_switches = 25;
 
 	cudaStream_t stream_ = nullptr;
-	std::vector<double> switches_;
+	Values switches_;
 	double quickest_ns_ = std::numeric_limits<double>::infinity(); /* touch */
 	std::size_t l2_bytes_ = 0;
 	std::byte *cache_ = nullptr;

@@ -281,7 +281,7 @@ private:
 				if (mode().is_timed)
 					write_figures(key, measure(cases[i]));
 				else
-					write_message(key, nullptr, nullptr);
+					write_message(key, "");
 				report_.line(key + "status", std::string("pass"));
 			});
 		}
@@ -304,41 +304,47 @@ private:
 
 	/* A case of a comparison. */
 	struct Duel {
-		Measurement theirs_alone, ours, ours_alone;
-		Blocks theirs;
-		bool has_failed;
+		const Case &one;
+		std::string key;
+		Measurement theirs_alone = {}, ours = {}, ours_alone = {};
+		Blocks theirs = {};
+		bool has_failed = false;
 	};
+
+	using Duels = std::vector<Duel>;
 
 	/* Each by itself, and both in turns: the rival before the submission is loaded, the submission when the rival has gone. What
 	 * the one does while the other is called shows in turns alone. A case that has failed is left out from then on. */
 	void compare(const std::vector<Case> &cases)
 	{
-		std::vector<Duel> duels(cases.size());
-		for (std::size_t i = 0; i < cases.size(); i++)
-			report_.line(key_of(i) + "spec", cases[i].spec);
-		each_duel(cases, duels, {&rival()}, 3, [&](const Case &one, Duel &duel, const std::string &) { duel.theirs_alone = measure(one); });
+		Duels duels;
+		for (const Case &one : cases) {
+			duels.push_back({one, key_of(duels.size())});
+			report_.line(duels.back().key + "spec", one.spec);
+		}
+		each_duel(duels, {&rival()}, 3, [&](Duel &duel) { duel.theirs_alone = measure(duel.one); });
 		ready(entry(), &Side::load);
-		each_duel(cases, duels, {&entry(), &rival()}, 1, [&](const Case &one, Duel &duel, const std::string &) { measure_both(one, duel); });
+		each_duel(duels, {&entry(), &rival()}, 1, [&](Duel &duel) { measure_both(duel); });
 		see_off_rival();
-		each_duel(cases, duels, {&entry()}, 0, [&](const Case &one, Duel &duel, const std::string &key) {
-			duel.ours_alone = measure(one);
-			write_comparison(key, duel);
-			report_.line(key + "status", std::string("pass"));
+		each_duel(duels, {&entry()}, 0, [&](Duel &duel) {
+			duel.ours_alone = measure(duel.one);
+			write_comparison(duel);
+			report_.line(duel.key + "status", std::string("pass"));
 		});
 	}
 
 	/* `later`: how many contestants are called in what follows for each case. */
 	template <class Do>
-	void each_duel(const std::vector<Case> &cases, std::vector<Duel> &duels, std::vector<Side *> players, std::size_t later, Do &&act)
+	void each_duel(Duels &duels, std::vector<Side *> players, std::size_t later, Do &&act)
 	{
 		players_ = std::move(players);
 		series_ = players_.size() > 1 ? "" : " alone";
-		for (std::size_t i = 0; i < cases.size(); i++) {
-			double calls_left = static_cast<double>(later * cases.size() + players_.size() * (cases.size() - i));
+		for (std::size_t i = 0; i < duels.size(); i++) {
+			double calls_left = static_cast<double>(later * duels.size() + players_.size() * (duels.size() - i));
 			budget_.begin_case(calls_left / static_cast<double>(players_.size()), rule_.most_s);
-			duels[i].has_failed = duels[i].has_failed || !try_case(key_of(i), [&] {
-				begin_case(cases[i]);
-				act(cases[i], duels[i], key_of(i));
+			duels[i].has_failed = duels[i].has_failed || !try_case(duels[i].key, [&] {
+				begin_case(duels[i].one);
+				act(duels[i]);
 			});
 		}
 	}
@@ -556,21 +562,22 @@ private:
 		return static_cast<std::uint32_t>(std::max<std::size_t>(1, std::min(wanted, room)));
 	}
 
-	/* What one should know about the figures, in sentences, behind what the check says. */
-	void write_message(const std::string &key, const Measurement *made, const Summary *summary, const std::string &remark = "")
+	static void add_line(std::string &text, const std::string &line) { text += (text.empty() || line.empty() ? "" : "\n") + line; }
+
+	/* Behind what the check says. */
+	void write_message(const std::string &key, const std::string &remarks)
 	{
 		std::string text = message_;
-		auto add = [&](const std::string &sentence) { text += (text.empty() || sentence.empty() ? "" : "\n") + sentence; };
-		if (made)
-			add_remarks(*made, *summary, add);
-		add(remark);
+		add_line(text, remarks);
 		if (!text.empty())
 			report_.line(key + "message", text);
 	}
 
-	template <class Add>
-	void add_remarks(const Measurement &made, const Summary &summary, Add &&add)
+	/* What one should know about the figures, in sentences. */
+	std::string remarks_about(const Measurement &made, const Summary &summary) const
 	{
+		std::string text;
+		auto add = [&](const std::string &line) { add_line(text, line); };
 		char sentence[160];
 		if (summary.blocks < least_blocks && !mode().has_rival)
 			add("The time limit left room for " + std::to_string(summary.runs) + " calls in " + std::to_string(summary.blocks) +
@@ -586,6 +593,7 @@ private:
 			summary.disturbance_ns / 1000);
 		if (summary.disturbance_ns > 0)
 			add(sentence);
+		return text;
 	}
 
 	/* The first right answer of everyone who gives one. Memory is given when it is needed: frames that nobody takes yet would
@@ -622,7 +630,7 @@ private:
 	/* Calls that are verified and do not count. */
 	void warm_up(Measurement &made, const Case &one)
 	{
-		made.watch.begin();
+		made.watch.look();
 		warm_up(leader(), made, one);
 		warm_up(null(), made, one);
 		for (std::size_t i = 1; i < players_.size(); i++)
@@ -770,15 +778,15 @@ private:
 		return made;
 	}
 
-	void measure_both(const Case &one, Duel &duel)
+	void measure_both(Duel &duel)
 	{
 		auto is_over = [&] {
 			return is_decided(values_of(duel.ours.blocks, rule_), values_of(duel.theirs, rule_), rule_) || budget_.is_case_over();
 		};
-		warm_up(duel.ours, one);
+		warm_up(duel.ours, duel.one);
 		while (duel.theirs.empty() || !is_over()) {
 			Block ours, theirs;
-			run_block(one, duel.ours.watch, ours, &theirs);
+			run_block(duel.one, duel.ours.watch, ours, &theirs);
 			if (is_disturbed(duel.ours, ours))
 				continue;
 			duel.ours.blocks.push_back(std::move(ours));
@@ -808,7 +816,9 @@ private:
 	void write_figures(const std::string &key, const Measurement &made, const std::string &remark = "")
 	{
 		Summary summary(made.blocks, made.own, rule_);
-		write_message(key, &made, &summary, remark);
+		std::string remarks = remarks_about(made, summary);
+		add_line(remarks, remark);
+		write_message(key, remarks);
 		const struct { const char *name; double value; } figures[] = {
 			{"mean", summary.mean_ns}, {"std", summary.std_ns}, {"err", summary.err_ns}, {"best", summary.best_ns},
 			{"worst", summary.worst_ns}, {"median", summary.median_ns}, {"low", summary.low_ns}, {"high", summary.high_ns},
@@ -829,7 +839,7 @@ private:
 			report_.line(key + "device", device);
 	}
 
-	void write_comparison(const std::string &key, const Duel &duel)
+	void write_comparison(const Duel &duel)
 	{
 		Values ours = values_of(duel.ours.blocks, rule_), theirs = values_of(duel.theirs, rule_);
 		Values ours_alone = values_of(duel.ours_alone.blocks, rule_), theirs_alone = values_of(duel.theirs_alone.blocks, rule_);
@@ -837,12 +847,12 @@ private:
 		char remark[200];
 		std::snprintf(remark, sizeof remark, "In turns the first of the two took %.3f times as long as by itself, the second %.3f times: "
 			"one slows the other down, or the machine has changed.", mean(ours) / mean(ours_alone), mean(theirs) / mean(theirs_alone));
-		write_figures(key, found.is_apart ? duel.ours_alone : duel.ours, turns.agrees_with(alone) ? "" : remark);
-		report_.line(key + "rival", found.rival_ns);
-		report_.line(key + "ratio", found.ratio);
-		report_.line(key + "ratio_low", found.low);
-		report_.line(key + "ratio_high", found.high);
-		report_.line(key + "ratio_err", found.err);
+		write_figures(duel.key, found.is_apart ? duel.ours_alone : duel.ours, turns.agrees_with(alone) ? "" : remark);
+		report_.line(duel.key + "rival", found.rival_ns);
+		report_.line(duel.key + "ratio", found.ratio);
+		report_.line(duel.key + "ratio_low", found.low);
+		report_.line(duel.key + "ratio_high", found.high);
+		report_.line(duel.key + "ratio_err", found.err);
 	}
 
 	const Report &report_;

@@ -15,6 +15,7 @@ import os
 import random
 from time import perf_counter_ns
 
+import podium_statistics as statistics
 import podium_tree as tree
 import podium_wire as wire
 from podium_area import Area
@@ -115,7 +116,7 @@ class Device:
 		was interrupted, is done by then. How long that took, ns; 0 as long as it is not known what a switch takes."""
 		if len(self._switches) < KNOWN_SWITCHES // 2:
 			return 0.0
-		switched_ns = sorted(self._switches)[len(self._switches) // 2] / 2
+		switched_ns = statistics.median(self._switches) / 2
 		began = perf_counter_ns()
 		while True:
 			wait_ns(REST_NS)

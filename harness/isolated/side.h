@@ -153,9 +153,9 @@ public:
 	bool leave(std::int64_t limit_ns)
 	{
 		isolated_dismiss(call_.page);
-		for (auto began = std::chrono::steady_clock::now(); since(began) < static_cast<double>(limit_ns);) {
+		for (auto began = std::chrono::steady_clock::now(); ns_since(began) < static_cast<double>(limit_ns);) {
 			try {
-				mail_->receive(limit_ns - static_cast<std::int64_t>(since(began)));
+				mail_->receive(limit_ns - static_cast<std::int64_t>(ns_since(began)));
 			} catch (const Broken &broken) {
 				if (broken.code == ISOLATED_GONE)
 					return true;
@@ -211,7 +211,7 @@ public:
 		if (device_) {
 			auto began = std::chrono::steady_clock::now();
 			device_->touch();
-			called.timed.touch_ns = since(began);
+			called.timed.touch_ns = ns_since(began);
 			called.timed.head_ns = device_->head.elapsed_ns();
 		}
 		if (call_.status == ISOLATED_RETURNED && has_outputs())
@@ -264,7 +264,7 @@ public:
 			read_value<Output>(looking);
 			snap(looking.pieces(), drawn.pieces);
 		}
-		*take_ns = since(began);
+		*take_ns = ns_since(began);
 		std::vector<Piece> given = placed(drawn.pieces, snapshot_.data() + outputs_.layout.device_stride);
 		Reader reader(host_.data(), host_.size(), snapshot_.data(), outputs_.layout.device_stride, &given);
 		Output made = read_value<Output>(reader);
@@ -343,11 +343,6 @@ private:
 	static constexpr double ahead_ns = 400'000; /* in which a GPU certainly goes from the judge to a contestant */
 	static constexpr std::size_t line_bytes = isolated_line_bytes;
 	static constexpr std::size_t some_lines = 64; /* of an input are withheld that has more than can be: each one costs time */
-
-	static double since(std::chrono::steady_clock::time_point began)
-	{
-		return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began).count();
-	}
 
 	static void expect(std::uint32_t kind, std::uint32_t wanted)
 	{
@@ -451,7 +446,7 @@ private:
 		else
 			std::memset(there, 0, lines * line_bytes);
 		arm(device_ ? ISOLATED_CALL_AHEAD : ISOLATED_CALL, limit_ns, cpu, slot_);
-		for (auto began = std::chrono::steady_clock::now(); device_ && since(began) < ahead_ns;)
+		for (auto began = std::chrono::steady_clock::now(); device_ && ns_since(began) < ahead_ns;)
 			;
 		put_last(last.first);
 		succeed(isolated_ring(&call_));

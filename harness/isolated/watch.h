@@ -16,15 +16,6 @@ namespace podium {
 
 class Watch {
 public:
-	/* Forgets what was seen, and looks. */
-	void begin()
-	{
-		for (Range &range : ranges_)
-			range = {};
-		seen_ = 0;
-		look();
-	}
-
 	/* Returns NVML's bits. A block with one of these was slowed down. */
 	std::uint64_t look()
 	{
