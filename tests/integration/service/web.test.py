@@ -16,7 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
-from processes import parent_of  # noqa: E402
+from processes import descendants, parent_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 BUILD = ROOT / os.environ.get("B", "build/release")
@@ -230,10 +230,10 @@ def no_request_is_lost_while_it_is_restarted_three_times():
 
 @test
 def who_has_connected_to_a_socket_of_its_own_is_answered_before_it_ends():
-	path, log = scratch / "own.sock", open(scratch / "own.log", "ab")
+	path, log = scratch / "own.sock", scratch / "own.log"
 	process = subprocess.Popen([BUILD / "podium-web"], env={**os.environ, "PODIUM_DATABASE_SOCKET": str(scratch / "nowhere"), "PODIUM_WEB_THREADS": "1",
-		"PODIUM_FASTCGI_SOCKET": str(path)}, stdin=subprocess.DEVNULL, stderr=log)
-	while not path.exists():
+		"PODIUM_FASTCGI_SOCKET": str(path)}, stdin=subprocess.DEVNULL, stderr=open(log, "ab"))
+	while "listens on" not in log.read_text():  # the name is there a moment before anybody can connect
 		time.sleep(0.01)
 	with connect(path) as held, connect(path) as second, connect(path) as third:
 		for connection in (held, second, third):
@@ -356,5 +356,8 @@ def the_successor_is_watched_as_well():
 try:
 	status = run()
 finally:
+	# What a failed test has left would hold this test's output open, and so its suite.
+	for process in descendants(os.getpid()):
+		os.kill(process, signal.SIGKILL)
 	shutil.rmtree(scratch, ignore_errors=True)
 sys.exit(status)
