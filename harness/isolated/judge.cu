@@ -584,7 +584,7 @@ private:
 				(summary.blocks > 1 ? " blocks." : " block."));
 		for (const auto &[why, count] : made.disturbed)
 			add("In " + std::to_string(count) + " of " + std::to_string(summary.blocks) + " blocks " + why +
-				(made.repeated ? "; " + std::to_string(made.repeated) + " more were measured again." : "."));
+				(made.repeated ? "; " + std::to_string(made.repeated) + (made.repeated > 1 ? " more were" : " more was") + " measured again." : "."));
 		std::snprintf(sentence, sizeof sentence, "Work of the submission on the GPU before and after its calls was added: %.1f us a call.",
 			summary.overrun_ns / 1000);
 		if (summary.overrun_ns > 0)

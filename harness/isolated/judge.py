@@ -678,7 +678,7 @@ class Judge:
 		if summary.blocks < statistics.LEAST_BLOCKS and self.part.mode != "compare":
 			said.append(f"The time limit left room for {summary.runs} calls in {summary.blocks} block{'s' if summary.blocks > 1 else ''}.")
 		for why in dict.fromkeys(measurement.notes):
-			again = f"; {measurement.repeated} more were measured again" if measurement.repeated else ""
+			again = f"; {measurement.repeated} more {'was' if measurement.repeated == 1 else 'were'} measured again" if measurement.repeated else ""
 			said.append(f"In {measurement.notes.count(why)} of {summary.blocks} blocks {why}{again}.")
 		if summary.overrun:
 			said.append(f"Work of the submission on the GPU before and after its calls was added: {summary.overrun / 1000:.1f} us a call.")
