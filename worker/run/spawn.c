@@ -177,7 +177,7 @@ int spawn(const struct process *process, const struct sandbox *sandbox, const in
 	const int standard[] = { nothing, output.write, errors.write, result.write };
 	struct spawn_descriptors sources = list_descriptors(process, standard, channels, channel_count);
 	int rc = zygote_serves(process->zygote, process)
-		? zygote_spawn(process->zygote, process, sandbox, &sources, &child->pid, error) : ERROR_NOT_FOUND;
+		? zygote_spawn(process->zygote, process, sandbox, &sources, &child->pid) : ERROR_NOT_FOUND;
 	if (rc)
 		rc = fork_and_exec(process, sandbox, &sources, &report, &child->pid, error);
 	for (int i = 0; i < SPAWN_PIPES; i++) {

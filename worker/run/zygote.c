@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 
 enum {
-	answer_ms = 20 * 1000,
+	answer_ms = 10 * 1000, /* it takes milliseconds; a program by itself takes seconds */
 	most_answer_bytes = 4096,
 	most_descriptors = spawn_most_descriptors + 3 + SANDBOX_PLACES,
 };
@@ -240,8 +240,8 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 	for (*pid = 0; *pid <= 0 || !begins;) {
 		json_t *answer = receive(zygote, answer_ms);
 		const char *fault = json_string_value(json_object_get(answer, "error"));
-		int rc = answer && !fault ? 0 : fail(error, ERROR_SYSTEM, "The zygote could not start a program: %s.",
-			fault ? fault : "it does not answer");
+		int rc = answer && !fault ? 0 : fail(error, ERROR_SYSTEM, "The zygote could not start a program: %s.", fault ? fault
+			: *pid > 0 ? "the program does not begin" : begins ? "nobody says which process it is" : "there is no answer");
 		if (json_is_integer(json_object_get(answer, "pid")))
 			*pid = (pid_t)json_integer_value(json_object_get(answer, "pid"));
 		begins |= json_is_true(json_object_get(answer, "begins"));
@@ -252,9 +252,21 @@ static int read_answers(const struct zygote *zygote, pid_t *pid, struct error *e
 	return 0;
 }
 
-int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
-	const struct spawn_descriptors *descriptors, pid_t *pid, struct error *error)
+/* A program that is half started must not begin beside the one that takes its place: it ends when it cannot say that it begins. */
+static void give_up(struct zygote *zygote, pid_t program)
 {
+	shutdown(zygote->control, SHUT_RDWR);
+	if (program > 0)
+		kill(program, SIGKILL);
+	if (zygote->pid && reaper_is_spared(zygote->pid))
+		kill(zygote->pid, SIGKILL); /* zygote_keep starts another one before the next job */
+	zygote->is_ready = false;
+}
+
+int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
+	const struct spawn_descriptors *descriptors, pid_t *pid)
+{
+	struct error error;
 	cleanup_fd int environment = environment_pipe(process->environment);
 	cleanup_fd int entry = entry_file(process, sandbox);
 	int sent[most_descriptors];
@@ -264,11 +276,12 @@ int zygote_spawn(struct zygote *zygote, const struct process *process, const str
 	sent[count++] = environment;
 	sent[count++] = entry;
 	cleanup_free char *message = message_for(process, sandbox, descriptors->count, sent, &count);
+	*pid = 0;
 	int rc = environment < 0 || entry < 0 || !message || send_message(zygote, message, sent, count)
-		? fail(error, ERROR_SYSTEM, "The zygote takes no programs.") : read_answers(zygote, pid, error);
-	if (rc && zygote->pid && reaper_is_spared(zygote->pid))
-		kill(zygote->pid, SIGKILL); /* zygote_keep starts another one before the next job */
-	if (rc)
-		zygote->is_ready = false;
+		? fail(&error, ERROR_SYSTEM, "The zygote takes no programs.") : read_answers(zygote, pid, &error);
+	if (rc) {
+		log_warning("%s The program is started without it.", error.text);
+		give_up(zygote, *pid);
+	}
 	return rc;
 }

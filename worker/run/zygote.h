@@ -34,8 +34,9 @@ void zygote_end(struct zygote *zygote);
  * second a file, and it has no limit of addresses, of which the zygote has many already. */
 bool zygote_serves(struct zygote *zygote, const struct process *process);
 
-/* Forks the program with these descriptors. It is a child of this process (a subreaper) then. ERROR_SYSTEM: the zygote is of no use and was ended; start the program yourself. */
+/* Forks the program with these descriptors. It is a child of this process (a subreaper) then. ERROR_SYSTEM: the zygote is of no use
+ * and was ended, which is logged; start the program yourself. */
 int zygote_spawn(struct zygote *zygote, const struct process *process, const struct sandbox *sandbox,
-	const struct spawn_descriptors *descriptors, pid_t *pid, struct error *error);
+	const struct spawn_descriptors *descriptors, pid_t *pid);
 
 #endif

@@ -180,16 +180,28 @@ def the_zygote_cannot_be_reached():
 	equal(warm.look(body)[0], [])
 
 
+def is_replaced_after(signal_number):
+	"""Whether the next program runs all the same, and those after it with another zygote. Returns what podium-run said."""
+	with Warm() as harmed:
+		zygote = processes(harmed.process.pid)
+		equal(len(zygote), 1)
+		os.kill(zygote[0], signal_number)
+		equal(harmed.look("seen = 0"), (0, "alone"))
+		end = time.monotonic() + 120
+		while harmed.look("seen = 0")[1] != "forked":
+			assert time.monotonic() < end
+		assert is_gone(zygote[0])
+		return harmed.end()[2]
+
+
 @test
 def a_zygote_that_was_killed_is_started_again():
-	zygote = processes(warm.process.pid)
-	equal(len(zygote), 1)
-	os.kill(zygote[0], signal.SIGKILL)
-	equal(warm.look("seen = 0")[1], "alone")
-	end = time.monotonic() + 120
-	while warm.look("seen = 0")[1] != "forked":
-		assert time.monotonic() < end
-	lacks(str(processes(warm.process.pid)), str(zygote[0]))
+	contains(is_replaced_after(signal.SIGKILL), "The program is started without it.")
+
+
+@test
+def one_that_does_not_answer_is_ended_and_started_again():
+	contains(is_replaced_after(signal.SIGSTOP), "The zygote could not start a program: there is no answer. The program is started without it.")
 
 
 @test
