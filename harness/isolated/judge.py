@@ -592,8 +592,6 @@ class Judge:
 		"""Reports what goes wrong in a case, and where that was."""
 		where = f"{self.part.noun} {index + 1} of {len(self.part.cases)} ({case.spec})"
 		try:
-			if self.is_lost:
-				raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
 			yield
 		except CaseFailed as failure:
 			self.fail(index, where, case, failure)
@@ -602,6 +600,8 @@ class Judge:
 
 	def try_case(self, trial, *sides):
 		"""What a trial shows of a case that passes: what the check says, one Measurement, or two."""
+		if self.is_lost:
+			raise CaseFailed(EXIT_CUDA, "not run, because an earlier case left the GPU unusable.")
 		try:
 			trial.prepare(sides)
 			if not self.part.is_timed:

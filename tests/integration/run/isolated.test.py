@@ -377,6 +377,15 @@ def what_a_kernel_raises_is_a_runtime_error_in_its_case():
 
 
 @test
+def no_case_is_run_after_one_that_lost_the_gpu():
+	"""By which words a contestant says so, its submission can say it as well: that is all it takes here."""
+	result = expect("runtime error", "Test 1 of 2 failed (a: 1; b: 2)", "ValueError: The GPU is unusable after this error.",
+		submission="def custom_kernel(data): raise ValueError('The GPU is unusable after this error.')\n")
+	equal([(case["index"], case["verdict"]) for case in result.cases], [(0, "runtime error"), (1, "runtime error")])
+	contains(result.cases[1]["message"], "not run, because an earlier case left the GPU unusable.")
+
+
+@test
 def a_submission_that_cannot_be_loaded_is_a_runtime_error():
 	expect("runtime error", "submission.py", "no_such_module", submission="import no_such_module\n" + KERNEL)
 	expect("runtime error", "submission.py", "custom_kernel", submission="def kernel(data): return 0\n")
