@@ -230,7 +230,7 @@ private:
 	using Clock = std::chrono::steady_clock;
 
 	/* For how long the GPU is left alone behind a call: at a time, and until it is the judge's. */
-	static constexpr double rest_ns = 200'000, most_rest_ns = 20'000'000;
+	static constexpr double rest_ns = 120'000, most_rest_ns = 20'000'000;
 	static constexpr std::size_t known_switches = 25;
 
 	cudaStream_t stream_ = nullptr;

@@ -27,7 +27,7 @@ LARGE_BYTES = 64 << 20     # a slot on the CPU device of which there are fewer
 ALIGNMENT = 256
 RANDOM_PROBES = 3
 BUSY_CYCLES = 500_000      # some 250 us, in which Python enqueues a dozen operations
-REST_NS, MOST_REST_NS = 200_000, 20_000_000  # for which the GPU is left alone behind a call: at a time, and until it is the judge's
+REST_NS, MOST_REST_NS = 120_000, 20_000_000  # for which the GPU is left alone behind a call: at a time, and until it is the judge's
 KNOWN_SWITCHES = 25
 
 
