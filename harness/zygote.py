@@ -143,9 +143,10 @@ def renew_state():
     tempfile.tempdir = None
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
-    threads = os.environ.get("OMP_NUM_THREADS", "")
-    if "torch" in sys.modules and threads.isdigit():
-        sys.modules["torch"].set_num_threads(int(threads))
+    torch, threads = sys.modules.get("torch"), os.environ.get("OMP_NUM_THREADS", "")
+    # Saying it makes a pool of threads, and torch waits for ever for those that the user may not have any more.
+    if torch and threads.isdigit() and torch.get_num_threads() != int(threads):
+        torch.set_num_threads(int(threads))
 
 
 def make_main(path=None):

@@ -25,8 +25,9 @@ PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
 # Of those that a host has: several runs of this go side by side, each on its own.
 GPU_INDEX = int(os.environ.get("PODIUM_REDTEAM_GPU", 0))
 SEED = 271828182845
-# Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's.
-USER = "games" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+# Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's: not even the same attacks with the
+# other build, beside which this may run, for a user's processes count together.
+USER = ("news" if os.environ.get("B", "").endswith("sanitize") else "games") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")
@@ -307,6 +308,8 @@ class Host:
 			self.listen()
 		if words := self.runner.said():
 			found.append(f"podium-run said: {words}")
+		if left or gone:
+			self.settle_down()  # so that it is said once
 		return found
 
 	def harm_to_gpus(self):

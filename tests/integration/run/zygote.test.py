@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import descendants, is_gone  # noqa: E402
 from runner import PYTHON, ROOT, Runner, task  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 # Says whether it was forked from the zygote, then does `body`.
 HEAD = """
@@ -178,6 +178,14 @@ def the_zygote_cannot_be_reached():
 		"            seen.append(path)\n        except OSError:\n            pass\n"
 		"    if os.getuid() != os.stat(f'/proc/{pid}').st_uid:\n        try:\n            os.kill(pid, 0)\n            seen.append('kill')\n        except OSError:\n            pass\n")
 	equal(warm.look(body)[0], [])
+
+
+@test
+def a_program_begins_without_threads_of_its_own():
+	"""torch makes some where it is told how many to use, and waits for ever for those that the user may not have any more."""
+	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+		raise Skip(f"{PYTHON} cannot import torch")
+	equal(same("import torch\nseen = len(os.listdir('/proc/self/task')), torch.get_num_threads() == int(os.environ['OMP_NUM_THREADS'])"), [1, True])
 
 
 def is_replaced_after(signal_number):
