@@ -274,6 +274,11 @@ def say(answer, **members):
         os._exit(127)
 
 
+def refuse(answer, error):
+    say(answer, error=f"{type(error).__name__}: {error}")
+    os._exit(127)
+
+
 def enter(answer, message, entry, places):
     """Into the sandbox; returns in the process that is in it."""
     succeed(sandbox.sandbox_join(entry, (ctypes.c_int * len(places))(*places)))
@@ -303,14 +308,15 @@ def start(control, message, descriptors):
         succeed(sandbox.sandbox_confine(entry, folder))
         os.close(folder)
     except Exception as error:
-        say(answer, error=f"{type(error).__name__}: {error}")
-        os._exit(127)
+        refuse(answer, error)
     spawned = offer_spawns() if spawns_interpreters(message["arguments"]) else None
     if spawned:
         return lambda: run_command(*spawned)
-    # Only now, so that what is forked off for others has never seen a seed.
-    set_environment(read_all(environment).split(b"\0")[:-1])
-    renew_state()
+    try:  # only now, so that what is forked off for others has never seen a seed
+        set_environment(read_all(environment).split(b"\0")[:-1])
+        renew_state()
+    except Exception as error:
+        refuse(answer, error)
     say(answer, begins=True)
     os.close(answer)
     return lambda: run_file(message["arguments"])

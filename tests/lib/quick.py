@@ -13,5 +13,5 @@ def quick_python(folder):
 		subprocess.run([system, "-m", "venv", "--without-pip", folder / "python"], check=True)
 		module = next((folder / "python" / "lib").glob("python3*/site-packages")) / "torch" / "__init__.py"
 		module.parent.mkdir()
-		module.write_text("def set_num_threads(count): pass\n")
+		module.write_text("def get_num_threads(): return 0\ndef set_num_threads(count): pass\n")
 	return str(python)

@@ -14,6 +14,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import descendants, is_gone  # noqa: E402
+from quick import quick_python  # noqa: E402
 from runner import PYTHON, ROOT, Runner, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
@@ -210,6 +211,21 @@ def a_zygote_that_was_killed_is_started_again():
 @test
 def one_that_does_not_answer_is_ended_and_started_again():
 	contains(is_replaced_after(signal.SIGSTOP), "The zygote could not start a program: there is no answer. The program is started without it.")
+
+
+@test
+def what_keeps_a_program_from_beginning_is_said():
+	with tempfile.TemporaryDirectory() as folder:
+		python = quick_python(pathlib.Path(folder))
+		next(pathlib.Path(folder).glob("python/lib/*/site-packages/torch/__init__.py")).write_text("def get_num_threads(): raise ValueError('none left')\n")
+		os.chmod(folder, 0o755)
+		with Runner("--python", python) as one:
+			os.set_blocking(one.process.stderr.fileno(), False)
+			end, said = time.monotonic() + 120, ""
+			while "The zygote could not start a program: ValueError: none left. The program is started without it." not in said:
+				assert time.monotonic() < end, said
+				equal(one.run(SUBMISSION, HEAD + "seen = 0" + PASS, python=python).verdict, "passed")
+				said += (one.process.stderr.read() or b"").decode()
 
 
 @test
