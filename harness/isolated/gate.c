@@ -159,6 +159,17 @@ static int count_blocks(void)
 	return rc;
 }
 
+/* For this process alone, so nobody is to get it by a descriptor. */
+static int make_opened(void)
+{
+	int rc = isolated_memory_make(&kernel.opened, 1, sizeof(uint64_t));
+	if (rc)
+		return rc;
+	close(kernel.opened.descriptor);
+	kernel.opened.descriptor = -1;
+	return 0;
+}
+
 static int load_kernel(void)
 {
 	static struct CUmod_st *module;
@@ -172,7 +183,7 @@ static int load_kernel(void)
 	if (!rc)
 		rc = CUDA_DO(module_function, &kernel.empty, module, "empty");
 	if (!rc && !kernel.opened.bytes)
-		rc = isolated_memory_make(&kernel.opened, 1, sizeof(uint64_t));
+		rc = make_opened();
 	return rc;
 }
 

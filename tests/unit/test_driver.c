@@ -7,6 +7,7 @@
 #include "tests/lib/pretend_cuda.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -68,6 +69,15 @@ static int next_descriptor(void)
 	int next = dup(0);
 	close(next);
 	return next;
+}
+
+/* Among them one for each handle. */
+static int count_descriptors(void)
+{
+	int count = 0;
+	for (int i = 0; i < 256; i++)
+		count += fcntl(i, F_GETFD) >= 0;
+	return count;
 }
 
 /* ---- memory ---- */
@@ -352,6 +362,7 @@ static void a_gate_that_the_gpu_cannot_see_is_told(void **state)
 {
 	(void)state;
 	static const char *const calls[] = { "cuModuleLoadData", "cuMemHostRegister_v2" };
+	int before = count_descriptors() - pretends->handles;
 	for (size_t i = 0; i < COUNT(calls); i++) {
 		struct isolated_gate *gate;
 		int descriptor;
@@ -361,6 +372,8 @@ static void a_gate_that_the_gpu_cannot_see_is_told(void **state)
 		assert_non_null(strstr(isolated_why(), calls[i]));
 		pretends->refuses = NULL;
 	}
+	/* None is left by which somebody else could get what is of this process alone. */
+	assert_int_equal(count_descriptors() - pretends->handles, before);
 }
 
 /* ---- NVML ---- */
