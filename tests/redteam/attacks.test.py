@@ -28,7 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 import attack as made  # noqa: E402
 import case as cases  # noqa: E402
-from host import GPU, GPU_INDEX, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
+from host import GPU, GPU_INDEX, IS_SANITIZED, NVCC, PYTHON, ROOT, Host, write_jobs  # noqa: E402
 import tap  # noqa: E402
 from processes import as_only_bomb  # noqa: E402
 from tap import Skip, test  # noqa: E402
@@ -60,7 +60,6 @@ if OPTIONS.write_jobs:
 	sys.exit(write_jobs(OPTIONS.write_jobs))
 ON, WORDS = OPTIONS.on, OPTIONS.words
 IN_BOTH_BUILDS = "IN_BOTH_BUILDS" in os.environ  # tests/run runs this with both
-IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
 
 
 @functools.lru_cache(None)

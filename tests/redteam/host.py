@@ -25,9 +25,10 @@ PYTHON = os.environ.get("PODIUM_PYTHON", runner.PYTHON)
 # Of those that a host has: several runs of this go side by side, each on its own.
 GPU_INDEX = int(os.environ.get("PODIUM_REDTEAM_GPU", 0))
 SEED = 271828182845
+IS_SANITIZED = os.environ.get("B", "").endswith("sanitize")
 # Submissions run as a user whom nobody else here needs, so that what is that user's is an attack's: not even the same attacks with the
 # other build, beside which this may run, for a user's processes count together.
-USER = ("news" if os.environ.get("B", "").endswith("sanitize") else "games") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+USER = ("news" if IS_SANITIZED else "games") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
 OPEN_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/var/lock", "/run/user")
 SETTLE_S = 10
 HELPERS = ("attack.py", "gpu.py", "channel.py")

@@ -216,8 +216,7 @@ def one_that_does_not_answer_is_ended_and_started_again():
 @test
 def what_keeps_a_program_from_beginning_is_said():
 	with tempfile.TemporaryDirectory() as folder:
-		python = quick_python(pathlib.Path(folder))
-		next(pathlib.Path(folder).glob("python/lib/*/site-packages/torch/__init__.py")).write_text("def get_num_threads(): raise ValueError('none left')\n")
+		python = quick_python(pathlib.Path(folder), "def get_num_threads(): raise ValueError('none left')\n")
 		os.chmod(folder, 0o755)
 		with Runner("--python", python) as one:
 			os.set_blocking(one.process.stderr.fileno(), False)
